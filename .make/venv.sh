@@ -1,0 +1,43 @@
+#!/bin/sh
+# Makes the environment $2 with the Python $1: the exact versions of $3 (requirements.txt), and this package.
+set -eu
+python=$1
+venv=$2
+requirements=${3:-requirements.txt}
+uv=uv
+
+fail() { .make/fail.sh "$@"; exit 1; }
+
+check_python() {
+    command -v "$python" >/dev/null ||
+        fail "there is no Python called '$python'." "install Python 3.11 to 3.14, or name yours: make lab PYTHON=python3.12"
+    "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' ||
+        fail "the course needs Python 3.11 to 3.14, and '$python' is $("$python" --version 2>&1)." \
+             "name another one: make lab PYTHON=python3.12"
+}
+
+# Debian's Python comes without pip or venv until they are asked for: either one is enough here.
+fetch_uv() {
+    uv=.tools/bin/uv
+    "$uv" --version >/dev/null 2>&1 && return
+    echo "Fetching uv, which installs everything else ..."
+    rm -rf .tools
+    { "$python" -m venv .tools && .tools/bin/python -m pip install --quiet uv; } >.tools.log 2>&1 ||
+        { rm -rf .tools && "$python" -m pip install --quiet --target .tools uv; } >>.tools.log 2>&1 ||
+        { cat .tools.log >&2; fail "pip could not fetch uv." "install python3-venv (Debian, Ubuntu) or uv itself, check the network, and try again"; }
+    rm -f .tools.log
+}
+
+check_python
+uv --version >/dev/null 2>&1 || fetch_uv
+echo "Making $venv with $("$python" --version) (about 6 GB, most of it torch) ..."
+"$uv" venv --quiet --allow-existing --python "$(command -v "$python")" "$venv" ||
+    fail "the environment $venv could not be made." "check that this folder is writable, then: rm -r $venv; make lab"
+"$uv" pip install --python "$venv" --requirements "$requirements" --editable . ||
+    fail "the packages of $requirements could not be installed." \
+         "check the network and the free space (6 GB), then run the same command again"
+# JupyterLab asks everybody whether it may fetch news; in a course it need not.
+mkdir -p "$venv/etc/jupyter/labconfig" &&
+    printf '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}\n' \
+        >"$venv/etc/jupyter/labconfig/default_setting_overrides.json"
+touch "$venv/.complete"

@@ -1,0 +1,71 @@
+# One line per thing a person does; `make help` lists them. The work itself is in .make/ and in the packages.
+PYTHON  ?= python3
+VENV    ?= .venv
+LESSON  ?= 01
+PORT    ?= 8888
+HOST    ?= 127.0.0.1
+BROWSER ?= yes
+TESTS   ?=
+GRADE_OPTIONS ?=
+JOBS    ?= 2
+
+BIN := $(abspath $(VENV))/bin
+# nbgrader calls other commands of the environment (alembic) by their bare names.
+RUN := PATH="$(BIN):$$PATH"
+GRADING = $(RUN) python -m course_utils.grading
+READY := $(VENV)/.complete
+# The libraries that benchmarks compare with have an environment of their own.
+PEERS := $(abspath $(VENV))-bench
+NOTEBOOK = $(firstword $(wildcard notebooks/$(LESSON)*/*.ipynb))
+LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-browser) \
+              $(if $(filter 0,$(shell id -u)),--allow-root) --log-level=WARN \
+              --LanguageServerManager.autodetect=False --ServerApp.root_dir="$(CURDIR)" \
+              --LabApp.default_url=/lab/tree/$(NOTEBOOK)
+
+.PHONY: help lab serve test release collect grade feedback export data bench
+.DEFAULT_GOAL := help
+# The prerequisites of lab are steps in this order.
+.NOTPARALLEL:
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 10
+
+lab: $(READY) data serve  ## environment, data, JupyterLab on lesson 01 (LESSON=02 PORT=8888 HOST=0.0.0.0 BROWSER=no)
+
+serve:
+	@$(RUN) jupyter lab $(LAB_OPTIONS) || \
+	    .make/fail.sh "JupyterLab did not start, or stopped with an error (above)." "try another port: make lab PORT=8899"
+
+data: $(READY)  ## the default data, 2,000 photographs in all three forms, unless there is a set already
+	@$(BIN)/python -m data_setup photos --if-missing || \
+	    .make/fail.sh "the data is not complete." "mend what the message above names, then run the same command again"
+
+test: $(READY) data  ## all tests, every lesson included (TESTS="tests/test_paths.py" for some, JOBS=2 at once)
+	@$(RUN) pytest -n $(JOBS) $(TESTS)
+
+release: $(READY)  ## notebooks/, generated afresh from solutions/
+	@$(RUN) python -m course_utils.grading.release
+	@echo "notebooks/ is generated from solutions/."
+
+collect: $(READY)  ## what students handed in, from the exchange (GRADE_OPTIONS="--lesson 01_jpeg_vs_zip --student ann")
+	@$(GRADING) collect $(GRADE_OPTIONS)
+
+grade: $(READY)  ## run in a sandbox, judge, gradebook, report (GRADE_OPTIONS="--help" lists the options)
+	@$(GRADING) grade $(GRADE_OPTIONS)
+
+feedback: $(READY)  ## a page for each student (GRADE_OPTIONS="--release" returns it through the exchange)
+	@$(GRADING) feedback $(GRADE_OPTIONS)
+
+export: $(READY)  ## marks.csv for a learning management system (GRADE_OPTIONS="--to FILE")
+	@$(GRADING) export $(GRADE_OPTIONS)
+
+bench: $(READY) $(PEERS)/.complete  ## data_setup beside its limit, then every benchmark in tests/bench (1 hour)
+	@$(BIN)/python -c 'from course_utils.paths import data_dir; data_dir()' 2>/dev/null || $(MAKE) --no-print-directory data
+	@$(RUN) python -m data_setup bench
+	@for file in tests/bench/*.py; do $(PEERS)/bin/python -m tests.bench.$$(basename $$file .py) || exit 1; done
+
+$(READY): requirements.txt pyproject.toml
+	@.make/venv.sh "$(PYTHON)" "$(VENV)"
+
+$(PEERS)/.complete: tests/bench/requirements.txt
+	@.make/venv.sh "$(PYTHON)" "$(PEERS)" tests/bench/requirements.txt

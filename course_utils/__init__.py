@@ -1,0 +1,1 @@
+"""What the lessons import: one concept per module."""

@@ -1,0 +1,1 @@
+"""One module per lesson: what each exercise is checked by."""

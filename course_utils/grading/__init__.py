@@ -1,0 +1,1 @@
+"""The teacher's side: running submissions safely and writing their marks."""

@@ -1,0 +1,133 @@
+"""Linux namespaces, mounts and privileges, by the C library's own calls."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
+MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
+
+# What a file system is mounted with must stay when a user namespace remounts it.
+_FLAGS = {"nosuid": 2, "nodev": 4, "noexec": 8, "noatime": 1024, "nodiratime": 2048, "relatime": 1 << 21}
+
+_PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 24, 36, 38
+_LAST_CAPABILITY = 63
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(result: int, what: str) -> None:
+    if result != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{what}: {os.strerror(code)}")
+
+
+def unshare(flags: int) -> None:
+    """Gives this process new namespaces (a new PID namespace takes effect in its children)."""
+    _checked(_libc.unshare(flags), "unshare")
+
+
+def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
+    """Mounts a file system, or one folder at another place."""
+    texts = [text.encode() or None for text in (source, target, kind)]
+    arguments = ctypes.c_char_p(options.encode()) if options else None
+    _checked(_libc.mount(*texts, ctypes.c_ulong(flags), arguments), f"mount {target}")
+
+
+def private_mounts() -> None:
+    """Keeps later mounts of this namespace from spreading to others."""
+    mount("none", "/", "", MS_REC | MS_PRIVATE)
+
+
+def private_tmpfs(target: str, megabytes: int, mode: str = "1777") -> None:
+    """Mounts an empty file system in memory, of limited size and number of files."""
+    options = f"size={megabytes}m,nr_inodes=100000,mode={mode}"
+    mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV, options)
+
+
+def private_tmpfs_around_mounts(target: str, megabytes: int) -> None:
+    """Does the same, and keeps what is mounted below `target`: an environment may lie in `/tmp`."""
+    kept = {place: os.open(place, os.O_PATH) for place in mounts() if place.startswith(f"{target}/")}
+    private_tmpfs(target, megabytes)
+    for place, handle in kept.items():
+        seen = Path(f"/proc/self/fd/{handle}")
+        (Path(place) if seen.is_dir() else Path(place).parent).mkdir(parents=True, exist_ok=True)
+        if not seen.is_dir():
+            Path(place).touch()
+        mount(str(seen), place, "", MS_BIND)
+        os.close(handle)
+
+
+def mounts() -> list[str]:
+    """Lists where something is mounted, in the order in which it was."""
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    return [line.split()[4].replace("\\040", " ") for line in lines]
+
+
+def freeze_mounts(writable: tuple[str, ...]) -> None:
+    """Makes every mounted file system read-only, except some and the kernel's own."""
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        target, options = line.split()[4:6]
+        if target in writable or target == "/proc" or target.startswith(("/proc/", "/dev/pts")):
+            continue
+        kept = sum(flag for name, flag in _FLAGS.items() if name in options.split(","))
+        mount("none", target.replace("\\040", " "), "", MS_REMOUNT | MS_BIND | MS_RDONLY | kept)
+
+
+def change_root(root: Path) -> None:
+    """Makes `root`, a mount point, the only file system that this process sees."""
+    pivot_root = {"x86_64": 155, "aarch64": 41}[os.uname().machine]
+    os.chdir(root)
+    _checked(_libc.syscall(pivot_root, b".", b"."), "pivot_root")
+    detach = 2
+    _checked(_libc.umount2(b".", detach), "umount")
+    os.chdir("/")
+
+
+def enter_user_namespace() -> None:
+    """Makes this process root of a new user namespace, in which it may mount; needs no privilege."""
+    user, group = os.geteuid(), os.getegid()
+    unshare(CLONE_NEWUSER)
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"0 {user} 1")
+    Path("/proc/self/gid_map").write_text(f"0 {group} 1")
+
+
+def adopt_orphans() -> None:
+    """Makes this process the parent of its descendants' orphans, so that it can wait for them."""
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def die_with_parent() -> None:
+    """Has the kernel kill this process when its parent dies."""
+    _libc.prctl(_PR_SET_PDEATHSIG, 9)
+
+
+class _CapabilityHeader(ctypes.Structure):
+    _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
+
+
+def drop_privileges(user: int | None) -> None:
+    """Gives up every privilege for good.
+
+    Args:
+        user: Numeric user and group to become; None keeps the present one (a namespace's only one).
+    """
+    _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    for capability in range(_LAST_CAPABILITY + 1):
+        _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+    if user is not None:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    version_3 = 0x20080522
+    header = _CapabilityHeader(version_3, 0)
+    _checked(_libc.capset(ctypes.byref(header), (ctypes.c_uint32 * 6)()), "capset")

@@ -1,0 +1,38 @@
+"""Which cells of a submission run when it is graded."""
+
+from __future__ import annotations
+
+from nbformat import NotebookNode
+from nbgrader.utils import is_grade, is_solution
+
+
+def is_setup(cell: NotebookNode) -> bool:
+    """Says whether the author tagged a cell `setup`."""
+    return "setup" in cell.metadata.get("tags", [])
+
+
+def cells_to_run(submission: NotebookNode, source: NotebookNode) -> list[bool]:
+    """Marks the code cells that grading executes.
+
+    These are the cells tagged `setup`, every cell that the student wrote or changed, and the graded cells.
+    Demonstrations and benchmarks that stand as released do not run.
+
+    Args:
+        submission: A student's notebook.
+        source: The lesson with its solutions, as the authors wrote it.
+
+    Returns:
+        One bool a cell of `submission`.
+    """
+    demonstrations = {cell.source.strip() for cell in source.cells if not _always_runs(cell)}
+    return [_runs(cell, demonstrations) for cell in submission.cells]
+
+
+def _always_runs(cell: NotebookNode) -> bool:
+    return is_setup(cell) or bool(is_grade(cell)) or bool(is_solution(cell))
+
+
+def _runs(cell: NotebookNode, demonstrations: set[str]) -> bool:
+    if cell.cell_type != "code" or not cell.source.strip():
+        return False
+    return _always_runs(cell) or cell.source.strip() not in demonstrations

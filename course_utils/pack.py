@@ -1,0 +1,115 @@
+"""The course's pack format: a stored zip of images, with a `dataset.json` that says what they are."""
+
+import json
+import math
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import torch
+
+INFO_NAME = "dataset.json"
+LABELS_NAME = "validation_labels_10k.txt"
+
+
+class PackError(ValueError):
+    """A pack, or a member of it, is not what it says it is; the message names the file and the member."""
+
+
+@dataclass(frozen=True)
+class RawLayout:
+    """How the bytes of a raw member become an image.
+
+    Args:
+        order: ``"HWC"`` (rows of pixels) or ``"CHW"`` (one plane a channel).
+        shape: The array's shape in that order; three channels.
+        dtype: Only ``"uint8"``.
+    """
+
+    order: str
+    shape: tuple[int, int, int]
+    dtype: str = "uint8"
+
+    def __post_init__(self) -> None:
+        if self.order not in ("HWC", "CHW"):
+            raise PackError(f"layout {self.order!r}: only 'HWC' and 'CHW' are known")
+        if self.dtype != "uint8":
+            raise PackError(f"dtype {self.dtype!r}: raw members hold uint8")
+        if len(self.shape) != 3 or self.shape[self.order.index("C")] != 3 or min(self.shape) < 1:
+            raise PackError(f"shape {list(self.shape)} is no RGB image in the order {self.order}")
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of one image."""
+        return math.prod(self.shape)
+
+    def image(self, data: bytes) -> "torch.Tensor":
+        """Turn a member's bytes into a uint8 tensor (3, H, W) with memory of its own.
+
+        Raises:
+            PackError: The bytes are too many or too few for the shape.
+        """
+        import torch  # here, because whoever only packs or checks data need not wait seconds for it
+
+        if len(data) != self.nbytes:
+            raise PackError(
+                f"{len(data)} bytes, but {self.dtype} of shape {list(self.shape)} takes {self.nbytes}"
+            )
+        array = np.frombuffer(bytearray(data), np.uint8).reshape(self.shape)
+        return torch.from_numpy(array if self.order == "CHW" else array.transpose(2, 0, 1))
+
+
+@dataclass(frozen=True)
+class PackInfo:
+    """What `dataset.json` holds: the label of each member and, for raw members, their layout."""
+
+    labels: dict[str, int]
+    layout: RawLayout | None = None
+
+    def to_json(self) -> str:
+        """The text of `dataset.json`."""
+        content: dict[str, object] = {"labels": self.labels}
+        if self.layout:
+            content["layout"] = self.layout.order
+            content |= {"dtype": self.layout.dtype, "shape": list(self.layout.shape)}
+        return json.dumps(content, indent=0)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Read the text of a `dataset.json`.
+
+        Raises:
+            PackError: It is no JSON object with labels, or states a layout that is none.
+        """
+        try:
+            content = json.loads(text)
+            labels = {str(name): int(label) for name, label in content["labels"].items()}
+            stated = content.get("layout")
+            layout = RawLayout(stated, tuple(content["shape"]), content["dtype"]) if stated else None
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise PackError(f"{INFO_NAME} is not the description of a pack: {error}") from error
+        return cls(labels, layout)
+
+
+def open_pack(path: Path | str) -> tuple[zipfile.ZipFile, PackInfo]:
+    """Open a pack and read its description.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        PackError: It is no zip (cut off, perhaps), or one without a usable `dataset.json`.
+    """
+    try:
+        pack = zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        raise PackError(f"{path} is no complete zip file ({error}); make or copy it again") from error
+    try:
+        return pack, PackInfo.from_json(pack.read(INFO_NAME))
+    except (KeyError, PackError) as error:
+        pack.close()
+        missing = isinstance(error, KeyError)
+        reason = f"it has no {INFO_NAME}, which holds the labels" if missing else str(error)
+        raise PackError(f"{path}: {reason}") from error

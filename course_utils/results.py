@@ -1,0 +1,144 @@
+"""What a benchmark leaves behind: epochs with their times and cache states, and how they are summed up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+import torch
+
+from course_utils.page_cache import CacheState
+
+__all__ = ["BenchmarkResult", "Epoch", "Stat"]
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One pass over the data.
+
+    Args:
+        number: 0 for the first epoch of a loader, which also starts its workers.
+        seconds: from asking for the first batch until the last one is on the device.
+        first_batch_seconds: from asking for the first batch until it is on its way to the device.
+        images: samples delivered.
+        nbytes: bytes of all tensors delivered.
+        cache: the page cache right before the epoch; None if the files are not known.
+    """
+
+    number: int
+    seconds: float
+    first_batch_seconds: float
+    images: int
+    nbytes: int
+    cache: CacheState | None = None
+
+
+@dataclass(frozen=True)
+class Stat:
+    """The median of measured values, with the smallest, the largest and how many they are."""
+
+    median: float
+    low: float
+    high: float
+    count: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Stat":
+        """Sum up at least one value."""
+        return cls(median(values), min(values), max(values), len(values))
+
+
+@dataclass(frozen=True)
+class BenchmarkResult:
+    """What `course_utils.benchmark.benchmark` measured.
+
+    The first epoch of a loader starts its workers and may find a cold cache, so first and later epochs are
+    never put into one median: `typical` are the later ones where there are any, else the first ones.
+
+    Args:
+        label: what was measured, for tables and plots.
+        epochs: every counted epoch, repeat after repeat.
+        cache_after: the page cache at the end; None if the files are not known.
+        device: where the batches went.
+        batch_size: samples in a batch; None if a ready loader does not say.
+        num_workers: processes that loaded; None if a ready loader does not say.
+    """
+
+    label: str
+    epochs: tuple[Epoch, ...]
+    cache_after: CacheState | None
+    device: torch.device
+    batch_size: int | None = None
+    num_workers: int | None = None
+
+    @property
+    def typical(self) -> tuple[Epoch, ...]:
+        """The epochs that the summary is about."""
+        return tuple(e for e in self.epochs if e.number > 0) or self.epochs
+
+    @property
+    def epoch_seconds(self) -> list[float]:
+        """Seconds of every counted epoch, in the order they ran."""
+        return [e.seconds for e in self.epochs]
+
+    @property
+    def first(self) -> Stat | None:
+        """Seconds of the first epochs; None after a warm start."""
+        seconds = [e.seconds for e in self.epochs if e.number == 0]
+        return Stat.of(seconds) if seconds else None
+
+    @property
+    def seconds(self) -> Stat:
+        """Seconds of a typical epoch."""
+        return Stat.of([e.seconds for e in self.typical])
+
+    @property
+    def first_batch(self) -> Stat:
+        """Seconds of a typical epoch until its first batch."""
+        return Stat.of([e.first_batch_seconds for e in self.typical])
+
+    @property
+    def after_first_batch(self) -> Stat:
+        """Seconds of a typical epoch after its first batch."""
+        return Stat.of([e.seconds - e.first_batch_seconds for e in self.typical])
+
+    @property
+    def rate(self) -> Stat:
+        """Images per second of a typical epoch, first batch included."""
+        return Stat.of([e.images / e.seconds for e in self.typical])
+
+    @property
+    def images_per_second(self) -> float:
+        """The median of `rate`."""
+        return self.rate.median
+
+    @property
+    def images(self) -> int:
+        """Samples in an epoch."""
+        return self.epochs[-1].images
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tensors delivered in an epoch."""
+        return self.epochs[-1].nbytes
+
+    @property
+    def cache_before(self) -> CacheState | None:
+        """The page cache right before the first counted epoch."""
+        return self.epochs[0].cache
+
+    def merge(self, other: "BenchmarkResult") -> "BenchmarkResult":
+        """Add the epochs of a repeat of the same measurement."""
+        return replace(self, epochs=self.epochs + other.epochs, cache_after=other.cache_after)
+
+    def __repr__(self) -> str:
+        kind = "later" if self.typical[0].number else "first"
+        time, many = self.seconds, "s" * (self.seconds.count != 1)
+        parts = [
+            f"{self.label}: {self.images_per_second:.0f} images/s on {self.device}",
+            f"{time.median:.3f} s per {kind} epoch ({time.low:.3f} to {time.high:.3f} s, "
+            f"{time.count} epoch{many} of {self.images} images)",
+            f"first batch after {self.first_batch.median:.3f} s",
+        ]
+        if self.cache_before:
+            parts.append(f"page cache {self.cache_before.short()} before, {self.cache_after.short()} after")
+        return "; ".join(parts)

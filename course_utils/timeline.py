@@ -1,0 +1,114 @@
+"""Draws runs as Gantt charts: who did what, when, and where the accelerator stood idle."""
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from course_utils.spans import STAGES, Run
+
+# Okabe and Ito's palette: told apart with every common colour blindness.
+COLOURS = {
+    "read": "#E69F00",
+    "decode": "#56B4E9",
+    "load": "#56B4E9",
+    "collate": "#0072B2",
+    "pin": "#CC79A7",
+    "wait": "#DDDDDD",
+    "transfer": "#F0E442",
+    "compute": "#009E73",
+}
+
+
+def _title(run: Run, skip: int) -> str:
+    speed = f"{1e3 * run.step_seconds(skip):.1f} ms a step"
+    return f"{run.name} ({run.source}): {speed}, idle {100 * run.idle_fraction(skip):.0f} %"
+
+
+def _legend(present: set[str]) -> list[Patch]:
+    """One patch for each colour: a recorded load and a modelled decode share theirs."""
+    labels: dict[str, list[str]] = {}
+    for stage in STAGES:
+        if stage in present:
+            labels.setdefault(COLOURS[stage], []).append(stage)
+    return [Patch(color=colour, label=" / ".join(stages)) for colour, stages in labels.items()]
+
+
+def draw_run(run: Run, axes: Axes, skip: int = 0, until: float | None = None) -> None:
+    """Draw one run: a row per lane, a bar per span, hatched red where nothing is computed.
+
+    Args:
+        run: A modelled or recorded run.
+        axes: Where to draw.
+        skip: Steps to leave out of the numbers in the title (the filling of the pipeline).
+        until: Draw the first `until` seconds; the whole run if None.
+    """
+    until = run.total_seconds if until is None else until
+    lanes = run.lanes()
+    row = {lane: len(lanes) - 1 - number for number, lane in enumerate(lanes)}
+    shown = [s for s in run.spans if s.start < until]
+    for span in shown:
+        left, width = 1e3 * span.start, 1e3 * (min(span.end, until) - span.start)
+        thin = span.stage == "wait"
+        axes.barh(
+            row[span.lane], width, 0.2 if thin else 0.75, left, color=COLOURS[span.stage], ec="white", lw=0.5
+        )
+        if span.stage == "compute" and width > 25 * until:
+            axes.text(
+                left + width / 2, row[span.lane], span.batch, ha="center", va="center", color="white", size=7
+            )
+    computing = row[run.stage("compute")[0].lane]
+    for start, end in run.idle():
+        if start < until:
+            length = 1e3 * (min(end, until) - start)
+            axes.barh(
+                computing,
+                length,
+                0.9,
+                1e3 * start,
+                facecolor="none",
+                edgecolor="#D55E00",
+                hatch="////",
+                lw=0,
+                zorder=0,
+            )
+    axes.set_yticks(list(row.values()), list(row))
+    axes.set(xlim=(0, 1e3 * until), xlabel="time (ms)", ylim=(-0.6, len(lanes) - 0.4))
+    axes.set_title(_title(run, skip), size=10, loc="left")
+
+
+def draw_runs(
+    runs: Sequence[Run], skip: int = 0, milliseconds: float | None = None, columns: int = 2
+) -> Figure:
+    """Draw runs side by side on one time scale, with one legend.
+
+    Args:
+        runs: Modelled or recorded runs, in any mix.
+        skip: Steps to leave out of the numbers in the titles.
+        milliseconds: Length of the time axis; as long as the longest run if None.
+        columns: Charts in a row.
+
+    Returns:
+        The figure, not shown yet.
+    """
+    rows = -(-len(runs) // columns)
+    heights = [max(len(r.lanes()) for r in runs[i : i + columns]) + 2 for i in range(0, len(runs), columns)]
+    figure, grid = plt.subplots(
+        rows,
+        columns,
+        figsize=(6.2 * columns, 0.33 * sum(heights) + 0.5),
+        squeeze=False,
+        layout="constrained",
+        height_ratios=heights,
+    )
+    until = max(r.total_seconds for r in runs) if milliseconds is None else milliseconds / 1e3
+    for axes, run in zip(grid.flat, runs, strict=False):
+        draw_run(run, axes, skip, until)
+    for axes in grid.flat[len(runs) :]:
+        axes.set_axis_off()
+    patches = _legend({s.stage for r in runs for s in r.spans})
+    idle = Patch(facecolor="none", edgecolor="#D55E00", hatch="////", label="idle")
+    figure.legend(handles=[*patches, idle], ncols=len(patches) + 1, loc="outside lower center", frameon=False)
+    return figure

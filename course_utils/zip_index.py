@@ -1,0 +1,150 @@
+"""Read any member of a stored zip with one `os.pread`: no handle with a position, so nothing to race for.
+
+A stored member is a run of bytes inside the zip. Its place and length, gathered once in a table, are all
+that a reader needs. A saved table is mapped into memory, so the processes of a machine share one copy of it.
+"""
+
+import bisect
+import itertools
+import mmap
+import os
+import struct
+import weakref
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+
+END = struct.Struct("<4s8xLL2x")  # the last record of a zip: size and offset of its directory
+END64 = struct.Struct("<4s36xQQ")  # the same with 64 bits, where needed; a locator of 20 bytes between
+CENTRAL = struct.Struct("<4s4xHH4xLLLHHH8xL")  # flags, method, CRC, two sizes, lengths of three tails, offset
+LOCAL = struct.Struct("<4s22xHH")  # lengths of the name and the extra field that stand before the data
+MOST_AROUND = LOCAL.size + 2 * 0xFFFF + 24  # a header, name, extra field and data descriptor at their longest
+IN_EXTRA = 0xFFFFFFFF  # stands for a number that needs 64 bits and is kept in the extra field
+ENCRYPTED, UTF8 = 1, 1 << 11
+
+
+class ZipIndex:
+    """The members of one stored zip, sorted by name; any thread or process may read from it.
+
+    Args:
+        path: The zip. Directories in it are left out.
+        saved: A file that `save` wrote. It is mapped if it belongs to this very zip; else the zip is scanned.
+
+    Raises:
+        ValueError: A member is compressed or encrypted, or two have the same name.
+        BadZipFile: The file is no zip, or a damaged one.
+    """
+
+    def __init__(self, path: str | Path, saved: str | Path | None = None) -> None:
+        self.path, self.saved = Path(path), Path(saved) if saved else None
+        self._fd = os.open(self.path, os.O_RDONLY)
+        self.close = weakref.finalize(self, os.close, self._fd)
+        status = os.fstat(self._fd)
+        stamp = (b"", status.st_mtime_ns, status.st_size, 0, 0)
+        rows = np.load(self.saved, mmap_mode="r") if self.saved and self.saved.exists() else None
+        self._rows = scan(self.path, stamp) if rows is None or rows[0].item() != stamp else np.asarray(rows)
+        self.table = self._rows[1:]
+
+    def save(self, saved: str | Path) -> None:
+        """Write the table for `ZipIndex(path, saved)`, whole or not at all."""
+        self.saved = Path(saved)
+        partial = self.saved.with_name(f"{self.saved.name}.{os.getpid()}.npy")
+        np.save(partial, self._rows)
+        partial.replace(self.saved)
+
+    def __reduce__(self) -> tuple:
+        return ZipIndex, (self.path, self.saved)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def name(self, i: int) -> str:
+        """Return the name of member `i`."""
+        return self.table[i]["name"].decode()
+
+    def find(self, name: str) -> int:
+        """Return the position of the member with this name; KeyError when there is none."""
+        i = bisect.bisect_left(self.table["name"], name.encode())
+        if i == len(self) or self.name(i) != name:
+            raise KeyError(f"{self.path} has no member {name!r}")
+        return i
+
+    def read(self, i: int, check: bool = True) -> memoryview:
+        """Return the bytes of member `i`; BadZipFile if they are not those of the directory, CRC included."""
+        _, offset, span, size, crc = self.table[i].item()
+        found = os.pread(self._fd, span, offset)
+        # Only the header beside the data tells where the data begin: its extra field may have another length.
+        signature, *lengths = LOCAL.unpack_from(found.ljust(LOCAL.size))
+        start = LOCAL.size + sum(lengths)
+        data = memoryview(found)[start : start + size]
+        if signature != b"PK\3\4" or len(data) != size or (check and zlib.crc32(data) != crc):
+            raise BadZipFile(f"{self.path}: {self.name(i)!r} is damaged, or the zip was changed while open")
+        return data
+
+
+def scan(path: Path, stamp: tuple) -> np.ndarray:
+    """Return the table of a stored zip: the stamp as its first row, then the members sorted by name."""
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as zipped:
+            first, end, shift = _directory(zipped)
+            width = max((len(name) for name, *_ in _members(zipped, first, end, shift)), default=1)
+            row = [("name", f"S{width}"), ("offset", "i8"), ("span", "i8"), ("size", "i8"), ("crc", "u4")]
+            rows = np.fromiter(itertools.chain([stamp], _members(zipped, first, end, shift)), row)
+    except (BadZipFile, struct.error) as error:
+        raise BadZipFile(f"{path} is no zip, or not all of one: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    members = rows[1:]
+    order = np.argsort(members["offset"])
+    span = np.diff(members["offset"][order], append=first)
+    members["span"][order] = np.minimum(span, members["size"][order] + MOST_AROUND)
+    if np.any(members["span"] < members["size"] + LOCAL.size):
+        raise BadZipFile(f"{path}: its members overlap; pack it again")
+    members[:] = members[np.argsort(members["name"], kind="stable")]
+    if np.any(members["name"][1:] == members["name"][:-1]):
+        raise ValueError(f"{path}: two members have the same name; pack it again")
+    return rows
+
+
+def _directory(zipped: mmap.mmap) -> tuple[int, int, int]:
+    """Return where the directory begins and ends, and how many bytes stand before the zip itself."""
+    end = zipped.rfind(b"PK\5\6")
+    if end < 0:
+        raise BadZipFile("it has no directory")
+    size, offset = END.unpack_from(zipped, end)[1:]
+    if zipped[max(end - 20, 0) : end].startswith(b"PK\6\7"):
+        end -= 20 + END64.size
+        size, offset = END64.unpack_from(zipped, end)[1:]
+    return end - size, end, end - size - offset
+
+
+def _members(zipped: mmap.mmap, at: int, end: int, shift: int) -> Iterator[tuple[bytes, int, int, int, int]]:
+    """Yield name, offset, a zero for the span, size and CRC of each member in the directory."""
+    while at < end:
+        signature, flags, method, crc, packed, size, *tails, offset = CENTRAL.unpack_from(zipped, at)
+        if signature != b"PK\1\2":
+            raise BadZipFile("its directory is damaged")
+        at += CENTRAL.size
+        name, extra = zipped[at : at + tails[0]], zipped[at + tails[0] : at + tails[0] + tails[1]]
+        at += sum(tails)
+        if IN_EXTRA in (size, packed, offset):
+            size, packed, offset = _widen(extra, size, packed, offset)
+        if not (flags & UTF8 or name.isascii()):
+            name = name.decode("cp437").encode()
+        if method or flags & ENCRYPTED:
+            how = "encrypted" if flags & ENCRYPTED else "compressed"
+            raise ValueError(f"{name.decode()!r} is {how}; pack it stored, as `zip -0` does")
+        if not name.endswith(b"/"):
+            yield name, offset + shift, 0, size, crc
+
+
+def _widen(extra: bytes, *numbers: int) -> list[int]:
+    """Return the numbers, those of 64 bits from the extra field, where they stand in this order."""
+    at = 0
+    while extra[at : at + 2] != b"\1\0":
+        at += 4 + struct.unpack_from("<H", extra, at + 2)[0]
+    wide = iter(struct.unpack_from(f"<{numbers.count(IN_EXTRA)}Q", extra, at + 4))
+    return [next(wide) if number == IN_EXTRA else number for number in numbers]

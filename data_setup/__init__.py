@@ -1,0 +1,1 @@
+"""Makes, packs and verifies the data of the course."""

@@ -1,0 +1,179 @@
+"""How fast sets are made, beside the same decoding, resampling and encoding with nothing around them.
+
+Run ``python -m data_setup bench``. The bare rate is that of worker processes that only do what is done to
+the pixels: decode, resample, encode, and decode the JPEG for its raw form; they hash and write nothing. The
+whole rate is that of the command, the start of its workers included. Rounds of both take turns, so that
+whatever else the machine does meets both.
+"""
+
+import io
+import os
+import shutil
+import statistics
+import tarfile
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import redirect_stdout
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+
+from data_setup.archives import list_images, read_bytes
+from data_setup.chunks import encode
+from data_setup.errors import SetupError
+from data_setup.imagenet import CollectionSource
+from data_setup.making import Source, make_set
+from data_setup.photos import PhotoSource, opened
+from data_setup.pictures import to_square
+from data_setup.pool import start_method
+from data_setup.sources import PHOTOGRAPHS
+
+TYPICAL = (500, 375)  # the commonest size of ImageNet's files
+TYPICAL_QUALITY = 98  # 105 kB a file; those of ImageNet take 130 kB on average
+
+
+def run(count: int, rounds: int, workers: int, scratch: Path | None) -> None:
+    """Print both rates and their ratio, for ImageNet and for the photographs.
+
+    Args:
+        count: Images a round.
+        rounds: How often each way is taken.
+        workers: How many processes.
+        scratch: Where sets are made; None is the temporary folder.
+    """
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        tar = write_collection(Path(folder) / "collection.tar", count)
+        source = CollectionSource(tar, tar.with_suffix(".txt"), count, seed=0)
+        listing = list_images(tar)
+        files = [read_bytes(tar, listing[number]) for number in range(len(PHOTOGRAPHS))]
+        print(f"{count:,} images a round, {workers} workers, {rounds} rounds: median (from least to most)")
+        compare("imagenet", source, BareFiles(files), workers, rounds, Path(folder))
+        photos = PhotoSource(count, seed=0)
+        compare("photos", photos, BarePhotos(photos), workers, rounds, Path(folder))
+
+
+def write_collection(path: Path, count: int) -> Path:
+    """Write a tar like ImageNet's validation set, and labels beside it.
+
+    Args:
+        path: The tar.
+        count: How many images.
+    """
+    contents = [_typical_file(label) for label in range(len(PHOTOGRAPHS))]
+    with tarfile.open(path, "w") as tar:
+        for number in range(count):
+            info = tarfile.TarInfo(f"ILSVRC2012_val_{number + 1:08d}.JPEG")
+            content = contents[number % len(contents)]
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    path.with_suffix(".txt").write_text("1\n" * count)
+    return path
+
+
+def _typical_file(label: int) -> bytes:
+    buffer = io.BytesIO()
+    opened(label).resize(TYPICAL).save(buffer, "JPEG", quality=TYPICAL_QUALITY)
+    return buffer.getvalue()
+
+
+class BareFiles:
+    """Decode, resample and encode files that are in memory.
+
+    Args:
+        files: They take turns.
+    """
+
+    def __init__(self, files: Sequence[bytes]) -> None:
+        self._files = files
+
+    def __call__(self, number: int) -> None:
+        """Do it once."""
+        encode(to_square(self._files[number % len(self._files)], "x.JPEG").image)
+
+
+class BarePhotos:
+    """Cut out, resample and encode photographs, each of which is decoded once a process.
+
+    Args:
+        source: Says which.
+    """
+
+    def __init__(self, source: PhotoSource) -> None:
+        self._source = source
+
+    def __call__(self, number: int) -> None:
+        """Do it once."""
+        encode(self._source.render(number).image)
+
+
+Bare = BareFiles | BarePhotos
+
+
+class Round(NamedTuple):
+    """What making the images once has cost.
+
+    Args:
+        wall: Seconds on the clock.
+        cpu: Seconds of all processors, which other people's jobs hardly change.
+    """
+
+    wall: float
+    cpu: float
+
+
+def compare(name: str, source: Source, bare: Bare, workers: int, rounds: int, scratch: Path) -> None:
+    """Print the rates of both ways, in rounds that take turns, and the ratios of each round."""
+    pairs = []
+    for _ in range(rounds):
+        pairs.append((bare_round(bare, source.count, workers), whole_round(source, scratch, workers)))
+    for way, column in (("bare", [pair[0] for pair in pairs]), ("whole", [pair[1] for pair in pairs])):
+        print(f"{name:<9} {way:<12}{_spread([source.count / one.wall for one in column], ',.0f')} images/s")
+    print(f"{name:<9} {'ratio':<12}{_spread([bare.wall / whole.wall for bare, whole in pairs])}")
+    print(f"{name:<9} {'by CPU time':<12}{_spread([bare.cpu / whole.cpu for bare, whole in pairs])}")
+
+
+def _spread(values: Sequence[float], form: str = ".2f") -> str:
+    return f"{statistics.median(values):{form}} (from {min(values):{form}} to {max(values):{form}})"
+
+
+def bare_round(bare: Bare, count: int, workers: int) -> Round:
+    """Do the pixel work of so many images in processes that have started and wait for it."""
+    with ProcessPoolExecutor(workers, get_context(start_method())) as pool:
+        list(pool.map(time.sleep, [0.1] * workers))
+        start = time.perf_counter()
+        shares = [range(worker, count, workers) for worker in range(workers)]
+        cpu = sum(pool.map(_repeat, [bare] * workers, shares))
+        return Round(time.perf_counter() - start, cpu)
+
+
+def _repeat(bare: Bare, numbers: range) -> float:
+    start = time.process_time()
+    for number in numbers:
+        bare(number)
+    return time.process_time() - start
+
+
+def whole_round(source: Source, scratch: Path, workers: int) -> Round:
+    """Make a set in a process of its own, as the command does, and remove it again."""
+    out = scratch / "set"
+    process = get_context(start_method()).Process(target=_make_quietly, args=(source, out, workers))
+    start, cpu = time.perf_counter(), _cpu_seconds()
+    process.start()
+    process.join()
+    made = Round(time.perf_counter() - start, _cpu_seconds() - cpu)
+    if process.exitcode:
+        raise SetupError(f"the set in {out} was not made; what stands above says why")
+    shutil.rmtree(out)
+    return made
+
+
+def _make_quietly(source: Source, out: Path, workers: int) -> None:
+    with redirect_stdout(io.StringIO()):
+        make_set(source, out, shards=1, only=None, workers=workers)
+
+
+def _cpu_seconds() -> float:
+    times = os.times()
+    return times.children_user + times.children_system

@@ -1,0 +1,91 @@
+"""Any image file as an upright RGB square of 256x256 pixels."""
+
+import io
+import warnings
+from typing import NamedTuple
+
+from PIL import Image, UnidentifiedImageError
+
+from data_setup.errors import UnreadableError
+from data_setup.layout import SIDE
+
+MODES = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr"}
+GRAY = {"1", "L", "LA"}
+ORIENTATION = 0x0112
+UPRIGHT = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+MOST_PIXELS = 32 << 20  # 100 MB of RGB: what keeps a worker small
+
+
+class Picture(NamedTuple):
+    """An image, and what had to be done for it.
+
+    Args:
+        image: RGB, 256x256.
+        notes: What was odd about its file.
+    """
+
+    image: Image.Image
+    notes: tuple[str, ...]
+
+
+def to_square(data: bytes, name: str) -> Picture:
+    """Decode an image file, cut out its middle square and resample that.
+
+    Args:
+        data: The file.
+        name: Its name, only compared with what it holds.
+
+    Raises:
+        UnreadableError: It is damaged, cut off, too large, or of a kind that has no plain RGB form.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # damaged metadata of a picture that is whole
+            return _decode(data, name)
+    except UnreadableError:
+        raise
+    except UnidentifiedImageError as error:  # its text holds an address, which no two runs share
+        raise UnreadableError("no image format that is known") from error
+    except Exception as error:  # Pillow's readers raise nearly anything for a damaged file
+        raise UnreadableError(f"{type(error).__name__}: {error}") from error
+
+
+def _decode(data: bytes, name: str) -> Picture:
+    with Image.open(io.BytesIO(data)) as image:
+        image.draft(None, (2 * SIDE, 2 * SIDE))  # a large JPEG is decoded at a half, a quarter, an eighth
+        if image.width * image.height > MOST_PIXELS:
+            raise UnreadableError(f"{image.width}x{image.height} pixels are more than this program takes")
+        if image.mode not in MODES:
+            raise UnreadableError(f"pixels of the kind {image.mode}")
+        turn = UPRIGHT.get(image.getexif().get(ORIENTATION))
+        notes = _notes(image, name, turn)
+        square = _middle(image if image.mode in ("L", "RGB") else image.convert("RGB")).convert("RGB")
+    return Picture(square if turn is None else square.transpose(turn), notes)
+
+
+def _middle(image: Image.Image) -> Image.Image:
+    side = min(image.size)
+    left, top = (image.width - side) / 2, (image.height - side) / 2
+    box = (left, top, left + side, top + side)
+    return image.resize((SIDE, SIDE), Image.Resampling.BICUBIC, box=box)
+
+
+def _notes(image: Image.Image, name: str, turn: Image.Transpose | None) -> tuple[str, ...]:
+    notes = []
+    if name.lower().endswith((".jpeg", ".jpg")) and image.format != "JPEG":
+        notes.append(f"{image.format} named as JPEG")
+    if image.mode in GRAY:
+        notes.append("grayscale")
+    elif image.mode != "RGB":
+        notes.append(image.mode)
+    if turn is not None:
+        notes.append("rotated by EXIF")
+    return tuple(notes)

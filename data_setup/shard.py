@@ -1,0 +1,108 @@
+"""One shard on its way: two archives that grow chunk by chunk, and the journal that says how far they are."""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+from data_setup.chunks import RAW_SPAN, Packed
+from data_setup.errors import SetupError
+from data_setup.finishing import finish_shard
+from data_setup.growing import Growing
+from data_setup.journal import Entry, Record, read_records
+from data_setup.layout import ENCODED, RAW, RAW_BYTES, Stage
+from data_setup.stored_zip import local_header
+
+
+class Shard:
+    """Puts a shard together.
+
+    Args:
+        stage: Where the set is being made.
+        number: Which shard.
+        slots: The positions of its images in the set.
+    """
+
+    def __init__(self, stage: Stage, number: int, slots: range) -> None:
+        self.stage, self.number, self.slots = stage, number, slots
+        self.done = self.taken = 0
+        self.encoded = Growing(stage.part(ENCODED, number))
+        self.raw = Growing(stage.part(RAW, number))
+        self._buffer = memoryview(bytearray(RAW_SPAN))
+        self._journal = self._resume()
+
+    def close(self) -> None:
+        """Close what is open."""
+        for file in (self.encoded.file, self.raw.file, self._journal):
+            file.close()
+
+    def _resume(self) -> BinaryIO:
+        """Count the chunks that an earlier run finished, as far as their bytes are all there."""
+        path, intact = self.stage.journal(self.number), 0
+        for record in read_records(path):
+            if not self._recover(record):
+                break
+            intact += len(record.line())
+            self._count(record)
+        journal = path.open("ab", buffering=0)
+        journal.truncate(intact)
+        return journal
+
+    def _recover(self, record: Record) -> bool:
+        for entry in record.entries:
+            if not _has_sha256(self.stage.jpegs / entry.name, entry.sha256):
+                return False
+        before = self.encoded.end, self.encoded.sha.copy()
+        if not self.encoded.recall((entry.name, entry.size, entry.crc) for entry in record.entries):
+            return False
+        if not self.raw.recall((entry.name, RAW_BYTES, entry.raw_crc) for entry in record.entries):
+            self.encoded.end, self.encoded.sha = before
+            return False
+        return True
+
+    def _count(self, record: Record) -> None:
+        self.done += record.slots
+        self.taken += record.taken
+
+    def add(
+        self, slots: int, images: list[tuple[Packed, str | None]], oddities: list[str], taken: int
+    ) -> None:
+        """Append a chunk that the workers have made.
+
+        Args:
+            slots: How many positions it covers; some may have no image.
+            images: Its images, and where each comes from.
+            oddities: What to report.
+            taken: How many items of the reserve were tried.
+        """
+        entries = [_entry(packed, origin) for packed, origin in images]
+        self.encoded.append(b"".join(map(self._member, entries)))
+        self._settle_raw(entries)
+        record = Record(slots, entries, oddities, taken)
+        self._journal.write(record.line())
+        self._count(record)
+
+    def _member(self, entry: Entry) -> bytes:
+        jpeg = (self.stage.jpegs / entry.name).read_bytes()
+        return local_header(entry.name, entry.size, entry.crc) + jpeg
+
+    def _settle_raw(self, entries: list[Entry]) -> None:
+        """Read back what the workers wrote, for its hash; close the gaps that missing images leave."""
+        for entry in entries:
+            place = (int(entry.name[3:11]) - self.slots.start) * RAW_SPAN
+            if os.preadv(self.raw.file.fileno(), [self._buffer], place) != RAW_SPAN:
+                raise SetupError(f"{entry.name} vanished from {self.raw.file.name}: who else writes there?")
+            (self.raw.note if place == self.raw.end else self.raw.append)(self._buffer)
+
+    def finish(self) -> None:
+        """Complete both archives; from then on the shard counts as finished."""
+        finish_shard(self.stage, self.number, self.encoded, self.raw)
+
+
+def _entry(packed: Packed, origin: str | None) -> Entry:
+    *fields, notes = packed
+    return Entry(*fields, origin, list(notes))
+
+
+def _has_sha256(path: Path, expected: str) -> bool:
+    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == expected

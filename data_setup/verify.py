@@ -1,0 +1,86 @@
+"""Is a set still what its manifest says? Finds any flipped byte, missing or extra file, and names it."""
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+
+from tqdm import tqdm
+
+from course_utils.cores import usable_cores
+from data_setup.layout import FORMS, MANIFEST
+from data_setup.manifest import FileEntry, check_manifest, read_files, read_header
+
+BATCH = 256
+BLOCK = 1 << 20
+
+
+def problems(out: Path) -> Iterator[str]:
+    """Compare a set with its manifest.
+
+    Args:
+        out: The folder of the set.
+
+    Yields:
+        A sentence for each thing that is wrong.
+
+    Raises:
+        FileNotFoundError: There is no manifest.
+        SetupError: What is there is no manifest.
+    """
+    manifest = out / MANIFEST
+    header = read_header(manifest)
+    total = sum(form["files"] for form in header["forms"].values())
+    yield from check_manifest(manifest)
+    expected = {form: set() for form in FORMS}
+    with tqdm(total=total, unit=" files", file=sys.stdout, desc=f"Verifying {out}") as bar:
+        for entry, problem in _checked(out, read_files(manifest)):
+            form, name = entry.path.split("/", 1)
+            expected.setdefault(form, set()).add(name)
+            bar.update()
+            if problem:
+                yield f"{entry.path}: {problem}"
+    yield from _extra(out, expected, {MANIFEST, *header.get("beside", ())})
+
+
+def _checked(out: Path, entries: Iterable[FileEntry]) -> Iterator[tuple[FileEntry, str | None]]:
+    entries = iter(entries)
+    with ThreadPoolExecutor(usable_cores()) as threads:
+        while batch := list(islice(entries, BATCH)):
+            yield from zip(batch, threads.map(lambda entry: _problem(out, entry), batch), strict=True)
+
+
+def _problem(out: Path, entry: FileEntry) -> str | None:
+    path = out / entry.path
+    try:
+        size = path.stat().st_size
+        if size != entry.size:
+            return f"{size} bytes instead of {entry.size}"
+        return None if file_sha256(path) == entry.sha256 else "its content has changed (SHA-256 differs)"
+    except FileNotFoundError:
+        return "missing"
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+
+
+def file_sha256(path: Path) -> str:
+    """Hash a file, a megabyte at a time."""
+    sha = hashlib.sha256()
+    with path.open("rb", buffering=0) as file:
+        while block := file.read(BLOCK):
+            sha.update(block)
+    return sha.hexdigest()
+
+
+def _extra(out: Path, expected: dict[str, set[str]], beside: set[str]) -> Iterator[str]:
+    with os.scandir(out) as entries:
+        strangers = {entry.name for entry in entries} - expected.keys() - beside
+    yield from (f"{name}: not in the manifest" for name in sorted(strangers))
+    for form, names in expected.items():
+        if (out / form).is_dir():
+            with os.scandir(out / form) as entries:
+                found = sorted(entry.name for entry in entries if entry.name not in names)
+            yield from (f"{form}/{name}: not in the manifest" for name in found)

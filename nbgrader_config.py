@@ -1,0 +1,40 @@
+"""nbgrader's own configuration of this course: where things are, and how submissions run."""
+
+c = get_config()  # noqa: F821 - nbgrader defines it
+
+c.CourseDirectory.course_id = "feeding-the-gpu"
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "notebooks"
+
+# Answers to the questions of a lesson are Markdown cells tagged `answer`; a release leaves them out.
+c.TagRemovePreprocessor.enabled = True
+c.TagRemovePreprocessor.remove_cell_tags = {"answer"}
+c.GenerateAssignment.preprocessors = [
+    "nbconvert.preprocessors.TagRemovePreprocessor",
+    "nbgrader.preprocessors.IncludeHeaderFooter",
+    "nbgrader.preprocessors.LockCells",
+    "nbgrader.preprocessors.ClearSolutions",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.CheckCellMetadata",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.SaveCells",
+    "nbgrader.preprocessors.ClearHiddenTests",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+
+# The Validate button runs a whole lesson, and importing torch on a busy machine outlasts nbgrader's 30 s.
+c.Execute.timeout = 300
+
+c.Autograde.autograde_preprocessors = [
+    "course_utils.grading.execute.ExecuteAnswers",
+    "nbgrader.preprocessors.LimitOutput",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+c.Autograde.pre_convert_hook = "course_utils.grading.gradebook.before_autograde"
+c.Autograde.exporter_class = "course_utils.grading.exporter.SubmissionExporter"
+
+# A student can change what they handed in: collect dates it by the file system and follows no link.
+c.ExchangeFactory.collect = "course_utils.grading.exchange.SealedCollect"

@@ -1,0 +1,11 @@
+def seconds_per_batch(loader, step, clock, device, epochs):
+    for batch in loader:
+        step(batch)
+    device.synchronize()
+    start, batches = clock(), 0
+    for _ in range(epochs - 1):
+        for batch in loader:
+            step(batch)
+            batches += 1
+    device.synchronize()
+    return (clock() - start) / batches

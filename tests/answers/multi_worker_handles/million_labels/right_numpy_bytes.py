@@ -1,0 +1,2 @@
+def load_labels(path):
+    return np.array(open(path, "rb").read().split())

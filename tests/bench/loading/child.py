@@ -1,0 +1,129 @@
+"""What the benchmark does in a fresh process: `work(spec)`, or `python -m tests.bench.loading.child SPEC`.
+
+A SPEC is a dict, on the command line in JSON: what to "do" with which "peer", and the file for the "result".
+"""
+
+import io
+import json
+import multiprocessing
+import os
+import re
+import sys
+import time
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import torch
+import torchvision  # noqa: F401 - a training script has imported it too, so it counts for no loader
+
+from course_utils import page_cache
+from tests.bench.loading.peer import MEAN, STD, Batch, Peer, peers
+
+
+def memory(pid: int) -> float:
+    """Return the proportional memory in MiB of a process and all that it started; NaN without /proc."""
+    here = Path(f"/proc/{pid}")
+    try:
+        own = int(re.search(r"^Pss: +(\d+)", (here / "smaps_rollup").read_text(), re.MULTILINE)[1]) / 1024
+        children = [
+            child for task in (here / "task").iterdir() for child in (task / "children").read_text().split()
+        ]
+    except OSError:
+        return float("nan")
+    return own + sum(memory(int(child)) for child in children)
+
+
+def write(spec: dict) -> dict[str, dict[str, str]]:
+    """Write the images in the format of each loader; return its folder, or why there is none."""
+    images = [path.read_bytes() for path in sorted(Path(spec["originals"]).iterdir())]
+    result, written = {}, {}
+    for name in spec["peers"]:
+        writer = peers()[name].write
+        if writer not in written:
+            folder = Path(spec["folder"]) / f"format{len(written)}"
+            folder.mkdir()
+            try:
+                writer(images, folder)
+                written[writer] = {"folder": str(folder)}
+            except (
+                Exception
+            ) as error:  # whatever a missing or broken library raises is what is to be reported
+                written[writer] = {"error": f"{type(error).__name__}: {error}"}
+        result[name] = written[writer]
+    return result
+
+
+def measure(peer: Peer, spec: dict) -> dict[str, float]:
+    """Time the first batch, the first epoch with a cold page cache, and the next ones with a warm one."""
+    folder, before = Path(spec["folder"]), memory(os.getpid())
+    page_cache.evict(path for path in folder.rglob("*") if path.is_file())
+    start = time.perf_counter()
+    batches = peer.batches(folder, spec["cores"], spec["batch_size"])
+    opened, first, images = time.perf_counter(), None, 0
+    for batch, _ in batches:
+        first = first or time.perf_counter()
+        images += len(batch)
+    cold = images / (time.perf_counter() - opened)
+    used, warm = memory(os.getpid()) - before, [epoch(batches) for _ in range(spec["epochs"])]
+    seen = {"first_s": first - start, "cold": cold, "warm": float(np.median(warm)), "memory_mib": used}
+    return seen | (prove(batches, spec) if spec["prove"] and not peer.limit else {})
+
+
+def epoch(batches: Iterable[Batch]) -> float:
+    """Return the images per second of one epoch."""
+    start, images = time.perf_counter(), 0
+    for batch, _ in batches:
+        images += len(batch)
+    return images / (time.perf_counter() - start)
+
+
+def prove(batches: Iterable[Batch], spec: dict) -> dict[str, object]:
+    """Compare every image with what Pillow decodes from the same bytes."""
+    from PIL import Image
+
+    originals = sorted(Path(spec["originals"]).iterdir())
+    seen, largest, kinds = [], 0.0, set()
+    for images, labels in batches:
+        kinds.add((str(images.dtype), tuple(images.shape[1:])))
+        for image, label in zip(images, labels.tolist(), strict=True):
+            truth = torch.from_numpy(np.array(Image.open(io.BytesIO(originals[label].read_bytes())))).permute(
+                2, 0, 1
+            )
+            largest = max(largest, difference(image, truth.float()))
+            seen.append(label)
+    complete = sorted(seen) == list(range(len(originals)))
+    (dtype, shape), *others = kinds
+    return {"largest": largest, "dtype": dtype, "shape": shape, "complete": complete and not others}
+
+
+def difference(image: torch.Tensor, truth: torch.Tensor) -> float:
+    """Return the largest difference in levels of 0-255; float images may be mirrored."""
+    if image.dtype == torch.uint8:
+        return (image - truth).abs().max().item()
+    scale, shift = (torch.tensor(values)[:, None, None] * 255 for values in (STD, MEAN))
+    levels = image * scale + shift
+    return min((levels - truth).abs().max().item(), (levels.flip(2) - truth).abs().max().item())
+
+
+def work(spec: dict) -> None:
+    """Do what the SPEC asks for; write what was seen, or {"error": why not}, as JSON to its `result`."""
+    with Path(spec["result"]).with_suffix(".log").open("w") as log:
+        os.dup2(log.fileno(), 1)  # libraries write what they like; the table stays readable
+        os.dup2(log.fileno(), 2)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: spec["cores"]])
+    torch.set_num_threads(1)  # the cores are for the loaders' own threads and processes
+    if sys.platform == "linux":
+        multiprocessing.set_start_method("fork", force=True)  # not that of the process this one comes from
+    warnings.simplefilter("ignore")
+    try:
+        result = write(spec) if spec["do"] == "write" else measure(peers()[spec["peer"]], spec)
+    except Exception as error:  # whatever a missing or broken library raises is what is to be reported
+        result = {"error": f"{type(error).__name__}: {error}"}
+    Path(spec["result"]).write_text(json.dumps(result))
+
+
+if __name__ == "__main__":
+    work(json.loads(sys.argv[1]))

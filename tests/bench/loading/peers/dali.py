@@ -1,0 +1,43 @@
+"""NVIDIA DALI on the CPU, over JPEG files."""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+
+import torch
+
+from tests.bench.loading.peer import MEAN, STD, Again, Batch, Peer
+from tests.bench.loading.peers.files import write
+
+
+def batches(to_float: bool, folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
+    from nvidia.dali import fn, pipeline_def
+
+    files = [str(path) for path in sorted(folder.iterdir())]
+
+    @pipeline_def(batch_size=batch_size, num_threads=cores, device_id=None, prefetch_queue_depth=3)
+    def pipeline() -> tuple:
+        data, labels = fn.readers.file(files=files, labels=list(range(len(files))), pad_last_batch=True)
+        images = fn.decoders.image(data, device="cpu")
+        if to_float:
+            mean, std = ([255 * value for value in values] for values in (MEAN, STD))
+            mirror = fn.random.coin_flip()
+            images = fn.crop_mirror_normalize(images, mirror=mirror, mean=mean, std=std, output_layout="HWC")
+        return images, labels
+
+    running = pipeline()
+    running.build()
+
+    def epoch() -> Iterator[Batch]:
+        for first in range(0, len(files), batch_size):
+            images, labels = (torch.from_numpy(part.as_array()) for part in running.run())
+            count = min(batch_size, len(files) - first)
+            yield images[:count].permute(0, 3, 1, 2), labels[:count, 0]
+
+    return Again(epoch)
+
+
+PEERS = {
+    "DALI, CPU": Peer("own", write, partial(batches, False)),
+    "DALI, CPU, float": Peer("own", write, partial(batches, True), output="float32"),
+}

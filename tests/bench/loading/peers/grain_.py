@@ -1,0 +1,42 @@
+"""Grain: ArrayRecord, read and decoded by threads."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from tests.bench.loading.peer import Again, Batch, Peer, decode
+
+
+def write(images: list[bytes], folder: Path) -> None:
+    from array_record.python.array_record_module import ArrayRecordWriter
+
+    writer = ArrayRecordWriter(str(folder / "images.array_record"), "group_size:1")
+    for i, data in enumerate(images):
+        writer.write(i.to_bytes(8, "little") + data)
+    writer.close()
+
+
+def sample(record: bytes) -> tuple[torch.Tensor, int]:
+    return decode(memoryview(record)[8:]), int.from_bytes(record[:8], "little")
+
+
+def collate(samples: list) -> Batch:
+    images, labels = zip(*samples, strict=True)
+    return torch.stack(images), torch.from_numpy(np.array(labels))
+
+
+def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
+    from grain import MapDataset, ReadOptions
+    from grain.sources import ArrayRecordDataSource
+
+    source = ArrayRecordDataSource([str(folder / "images.array_record")])
+    options = ReadOptions(num_threads=cores, prefetch_buffer_size=4 * batch_size)
+    dataset = (
+        MapDataset.source(source).map(sample).to_iter_dataset(options).batch(batch_size, batch_fn=collate)
+    )
+    return Again(lambda: iter(dataset))
+
+
+PEERS = {"Grain": Peer("torchvision", write, batches)}

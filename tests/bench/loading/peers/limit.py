@@ -1,0 +1,76 @@
+"""What no loader can pass: a decoder alone, over bytes in memory, in one process for each core.
+
+A decoder that writes to one and the same place stays in the core's own cache. A batch does not fit there, so
+simplejpeg has a second limit: decoding into the places of one batch, over and over.
+"""
+
+import multiprocessing
+import pickle
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from tests.bench.loading.peer import Peer, decode, decode_with_pillow
+
+
+def decode_with_simplejpeg(data: bytes) -> object:
+    from simplejpeg import decode_jpeg
+
+    return decode_jpeg(data)
+
+
+def write(images: list[bytes], folder: Path) -> None:
+    (folder / "images.pickle").write_bytes(pickle.dumps(images))
+
+
+class Limit:
+    """Decodes everything once in each epoch, and says only how many images there were."""
+
+    def __init__(self, decoder: Callable[[bytes], object], folder: Path, cores: int, batch_size: int) -> None:
+        self.decoder, self.cores = decoder, cores
+        self.images = pickle.loads((folder / "images.pickle").read_bytes())
+        self.pool = multiprocessing.get_context("fork").Pool(cores, self._begin)
+
+    def _begin(self) -> None:
+        global decode_share
+        decode_share = self._decode_share
+
+    def _decode_share(self, first: int) -> None:
+        for data in self.images[first :: self.cores]:
+            self.decoder(data)
+
+    def __iter__(self) -> Iterator[tuple[range, range]]:
+        self.pool.map(call, range(self.cores), chunksize=1)
+        yield range(len(self.images)), range(len(self.images))
+
+
+class LimitIntoBatches(Limit):
+    """The same with simplejpeg, into a batch that each process has for itself."""
+
+    def __init__(self, folder: Path, cores: int, batch_size: int) -> None:
+        self.batch_size = batch_size
+        super().__init__(decode_with_simplejpeg, folder, cores, batch_size)
+
+    def _begin(self) -> None:
+        shape = np.shape(self.decoder(self.images[0]))
+        self.batch = np.zeros((self.batch_size, *shape), np.uint8)
+        super()._begin()
+
+    def _decode_share(self, first: int) -> None:
+        from simplejpeg import decode_jpeg
+
+        for place, data in enumerate(self.images[first :: self.cores]):
+            decode_jpeg(data, buffer=self.batch[place % self.batch_size])
+
+
+def call(first: int) -> None:
+    decode_share(first)
+
+
+DECODERS = {"simplejpeg": decode_with_simplejpeg, "torchvision": decode, "Pillow": decode_with_pillow}
+PEERS = {
+    f"limit: {name} alone": Peer(name, write, partial(Limit, decoder), limit=True)
+    for name, decoder in DECODERS.items()
+} | {"limit: simplejpeg into batches": Peer("simplejpeg", write, LimitIntoBatches, limit=True)}

@@ -1,0 +1,33 @@
+"""SPDL: a pipeline of threads over JPEG files."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import torch
+
+from tests.bench.loading.peer import Again, Batch, Peer, decode
+from tests.bench.loading.peers.files import write
+
+
+def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
+    from spdl.pipeline import PipelineBuilder
+
+    paths = sorted(folder.iterdir())
+
+    def sample(i: int) -> tuple[torch.Tensor, int]:
+        return decode(paths[i].read_bytes()), i
+
+    def collate(samples: list) -> Batch:
+        images, labels = zip(*samples, strict=True)
+        return torch.stack(images), torch.tensor(labels)
+
+    def epoch() -> Iterator[Batch]:
+        builder = PipelineBuilder().add_source(range(len(paths))).pipe(sample, concurrency=cores)
+        pipeline = builder.aggregate(batch_size).pipe(collate).add_sink(3).build(num_threads=cores)
+        with pipeline.auto_stop():
+            yield from pipeline
+
+    return Again(epoch)
+
+
+PEERS = {"SPDL, torchvision": Peer("torchvision", write, batches)}

@@ -1,0 +1,95 @@
+"""The table and the plot of `tests.bench.loader`."""
+
+import statistics
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+
+LEVELS = 2  # decoders may round differently
+COLUMNS = ("warm", "cold", "first_s", "memory_mib")
+
+
+def middle(report: dict, loader: str, cores: int, column: str) -> tuple[float, float, float]:
+    """Return median, least and most over the rounds; NaN where there is nothing."""
+    values = [
+        row[column]
+        for row in report["rows"]
+        if (row["loader"], row["cores"]) == (loader, cores) and column in row
+    ]
+    return (statistics.median(values), min(values), max(values)) if values else (float("nan"),) * 3
+
+
+def ratio(report: dict, loader: str, cores: int) -> float:
+    """Return the warm speed over the limit of the same decoder."""
+    limit = middle(report, f"limit: {report['decoders'][loader]} alone", cores, "warm")[0]
+    return middle(report, loader, cores, "warm")[0] / limit
+
+
+def ranked(report: dict) -> tuple[list[str], list[int]]:
+    """Return the loaders, the fastest first, and the numbers of cores."""
+    cores = sorted({row["cores"] for row in report["rows"]})
+    names = list(dict.fromkeys(row["loader"] for row in report["rows"]))
+    return sorted(names, key=lambda name: -middle(report, name, cores[-1], "warm")[0]), cores
+
+
+def verdict(proof: dict) -> str:
+    """Say how far the images are from Pillow's, and whether that is the same output."""
+    same = proof["complete"] and proof["largest"] <= LEVELS
+    return f"{proof['largest']:.0f}" + " NOT THE SAME OUTPUT" * (not same)
+
+
+def table(report: dict) -> str:
+    """Return the report as text."""
+    names, all_cores = ranked(report)
+    lines = [
+        f"{report['images']} images, batches of {report['batch_size']}, median of {report['rounds']} rounds"
+    ]
+    for cores in all_cores:
+        where = f"on {cores} core" + "s" * (cores > 1)
+        lines.append(
+            f"\n{where:32}{'warm, images/s':>16}{'(least-most)':>16}{'of limit':>9}"
+            f"{'cold, images/s':>16}{'1st batch, ms':>14}{'memory, MiB':>12}  differs"
+        )
+        for name in names:
+            warm, least, most = middle(report, name, cores, "warm")
+            _, cold, first, used = (middle(report, name, cores, column)[0] for column in COLUMNS)
+            proof = next((row for row in report["rows"] if row["loader"] == name and "largest" in row), None)
+            lines.append(
+                f"{name:32}{warm:16.0f}{f'({least:.0f}-{most:.0f})':>16}{ratio(report, name, cores):9.2f}"
+                f"{cold:16.0f}{1000 * first:14.0f}{used:12.0f}  " + (verdict(proof) if proof else "")
+            )
+    lines.append("\ndiffers: largest difference from what Pillow decodes, in levels of 0-255")
+    lines.append("\nSystem calls on the data's files for one epoch:")
+    for name, calls in report["operations"].items():
+        listed = (
+            ", ".join(f"{n} {call}" for call, n in sorted(calls.items()) if n)
+            if calls
+            else "none (or no strace)"
+        )
+        lines.append(f"{name:32}{listed}")
+    lines += [f"\nNot measured: {name}: {why}" for name, why in report["missing"].items()]
+    return "\n".join(lines)
+
+
+def plot(report: dict, path: Path) -> None:
+    """Draw the loaders' speeds, warm and cold, with their spread."""
+    mpl.use("agg")
+    names, all_cores = ranked(report)
+    figure, panels = plt.subplots(
+        1, len(all_cores), figsize=(6 * len(all_cores), 0.3 * len(names) + 1.5), sharey=True
+    )
+    for panel, cores in zip([panels] if len(all_cores) == 1 else panels, all_cores, strict=True):
+        for shift, column in ((-0.2, "warm"), (0.2, "cold")):
+            seen = [middle(report, name, cores, column) for name in names]
+            spread = [[m - low for m, low, _ in seen], [high - m for m, _, high in seen]]
+            places = [place + shift for place in range(len(names))]
+            panel.barh(places, [m for m, _, _ in seen], 0.4, xerr=spread, label=f"{column} page cache")
+        panel.set(
+            title=f"{cores} core" + "s" * (cores > 1), xlabel="images per second", yticks=range(len(names))
+        )
+        panel.set_yticklabels(names)
+    panel.invert_yaxis()
+    panel.legend()
+    figure.savefig(path, dpi=120, bbox_inches="tight")
+    plt.close(figure)

@@ -1,0 +1,181 @@
+"""A real JupyterHub for a test: system users, a course set up by the command that teachers use."""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from course_utils.grading.site import Site, _environment
+from course_utils.paths import data_dir
+from tests.lessons.lesson import COURSE
+
+TEACHER, STUDENTS = "hub-teacher", ("hub-ann", "hub-bob")
+PASSWORD = "of the test"
+PYTHONS = ("/usr/bin/python3.14", "/usr/bin/python3.13", "/usr/bin/python3.12", "/usr/bin/python3.11")
+
+CONFIG = """
+load_subconfig({reference!r})
+c.JupyterHub.authenticator_class = "dummy"
+c.DummyAuthenticator.password = {password!r}
+c.Authenticator.allowed_users = set({users!r})
+c.JupyterHub.bind_url = "http://127.0.0.1:{ports[0]}"
+c.JupyterHub.hub_port = {ports[1]}
+c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{ports[2]}"
+c.ConfigurableHTTPProxy.command = [{proxy!r}]
+c.JupyterHub.db_url = "sqlite:///{state}/hub.sqlite"
+c.JupyterHub.cookie_secret_file = "{state}/cookie_secret"
+c.JupyterHub.cleanup_servers = True
+"""
+
+
+@dataclass(frozen=True)
+class Hub:
+    """A running Hub and the course on it."""
+
+    address: str
+    site: Site
+
+    def home(self, user: str) -> Path:
+        return Path(pwd.getpwnam(user).pw_dir)
+
+
+def missing() -> str:
+    """What this machine lacks for a Hub with system users; empty if nothing."""
+    if os.geteuid() != 0:
+        return "not root: system users cannot be made"
+    needed = [name for name in ("useradd", "npm", "node", "runuser") if not shutil.which(name)]
+    return f"no {', '.join(needed)}" if needed else "" if public_python() else "no Python outside of /root"
+
+
+def public_python() -> Path | None:
+    found = [Path(python) for python in PYTHONS if Path(python).exists()]
+    return found[0] if found else None
+
+
+def as_user(user: str, *command: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a command as a system user, in their home and with their environment."""
+    words = ["runuser", "--login", user, "--command", " ".join(map(str, command))]
+    return subprocess.run(words, capture_output=True, text=True)
+
+
+@contextmanager
+def running_hub() -> Iterator[Hub]:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hub-", dir="/var/tmp")))
+        folder.chmod(0o755)
+        for user in (TEACHER, *STUDENTS):
+            stack.enter_context(system_user(user))
+        site = set_up(folder)
+        address = stack.enter_context(jupyterhub(folder, site))
+        yield Hub(address, site)
+
+
+@contextmanager
+def system_user(name: str) -> Iterator[None]:
+    remove_user(name)
+    subprocess.run(["useradd", "--create-home", "--shell", "/bin/bash", name], check=True)
+    Path(pwd.getpwnam(name).pw_dir).chmod(0o700)
+    try:
+        yield
+    finally:
+        remove_user(name)
+
+
+def remove_user(name: str) -> None:
+    subprocess.run(["pkill", "-KILL", "--uid", name], check=False, capture_output=True)
+    subprocess.run(["userdel", "--force", "--remove", name], check=False, capture_output=True)
+
+
+def set_up(folder: Path) -> Site:
+    """The course as this working tree has it, set up by the teacher's command in the teacher's name."""
+    site = Site(folder / "teacher", clone(folder / "clone"), public_python())
+    shutil.copytree(data_dir(), site.root / "JHS_data")
+    # As root, whose package cache is warm; the command then finds the environment complete.
+    list(_environment(site))
+    shutil.chown(site.root, TEACHER)
+    subprocess.run(["chown", "-R", TEACHER, site.source, site.root / "JHS_data"], check=True)
+    for _ in ("makes everything", "changes nothing"):
+        done = as_user(
+            TEACHER, f"cd {site.source} && {site.environment}/bin/python -m course_utils.grading.site",
+            site.root, "--python", site.python, "--teacher", TEACHER,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("no changes"), done.stdout
+    return site
+
+
+def clone(folder: Path) -> Path:
+    """A clone with the changes that are not committed yet."""
+    git("clone", "--quiet", COURSE, folder)
+    changed = git("-C", COURSE, "ls-files", "--modified", "--others", "--exclude-standard").splitlines()
+    for name in filter(lambda name: (COURSE / name).is_file(), changed):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(COURSE / name, folder / name)
+    git("-C", folder, "add", "--all")
+    identity = ("-c", "user.name=Test", "-c", "user.email=test@example.org")
+    git("-C", folder, *identity, "commit", "--quiet", "--allow-empty", "--message", "The working tree")
+    return folder
+
+
+def repository_of(user: str, folder: Path) -> Path:
+    """A repository that a user may pull from."""
+    repository = clone(folder / f"{user}.git")
+    subprocess.run(["chown", "-R", user, repository], check=True)
+    return repository
+
+
+def git(*words: str | Path) -> str:
+    return subprocess.run(["git", *map(str, words)], check=True, capture_output=True, text=True).stdout
+
+
+@contextmanager
+def jupyterhub(folder: Path, site: Site) -> Iterator[str]:
+    """Run the reference configuration on this machine's loopback; gives the address."""
+    proxy = folder / "proxy"
+    subprocess.run(["npm", "install", "--silent", "--prefix", proxy, "configurable-http-proxy"], check=True)
+    ports, state = unused_ports(3), folder / "state"
+    state.mkdir(mode=0o700)
+    config = state / "jupyterhub_config.py"
+    config.write_text(
+        CONFIG.format(
+            reference=str(site.root / "jupyterhub_config.py"), password=PASSWORD, users=[TEACHER, *STUDENTS],
+            ports=ports, proxy=str(proxy / "node_modules" / ".bin" / "configurable-http-proxy"), state=state,
+        )
+    )  # fmt: skip
+    with (state / "log").open("w") as log:
+        command = [site.environment / "bin" / "jupyterhub", "--config", config]
+        hub = subprocess.Popen(command, cwd=state, stdout=log, stderr=log, start_new_session=True)
+        try:
+            address = f"http://127.0.0.1:{ports[0]}"
+            wait_for(f"{address}/hub/login", hub, state / "log")
+            yield address
+        finally:
+            hub.terminate()
+            hub.wait(60)
+
+
+def unused_ports(count: int) -> list[int]:
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+def wait_for(address: str, process: subprocess.Popen, log: Path) -> None:
+    for _ in range(120):
+        try:
+            urllib.request.urlopen(address, timeout=5).close()
+            return
+        except OSError:
+            assert process.poll() is None, log.read_text()
+            time.sleep(0.5)
+    raise AssertionError(log.read_text())

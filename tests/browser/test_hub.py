@@ -1,0 +1,192 @@
+"""A course on a JupyterHub, from the teacher's release to the feedback that a student reads."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import Browser, FrameLocator, Locator, Page
+
+from tests.browser.hub import PASSWORD, STUDENTS, TEACHER, Hub, as_user, missing, repository_of, running_hub
+from tests.browser.test_lab import KERNEL_READY, RUN_MS
+from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read, solved
+
+LESSON = LESSONS[0]
+ANN, BOB = STUDENTS
+
+
+@pytest.fixture(scope="module")
+def hub() -> Iterator[Hub]:
+    if reason := missing():
+        pytest.skip(reason)
+    with running_hub() as hub:
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def people(browser: Browser, hub: Hub) -> Iterator[dict[str, Page]]:
+    """Everybody in a JupyterLab of their own."""
+    pages = {}
+    for user in (TEACHER, *STUDENTS):
+        page = browser.new_context(viewport={"width": 1500, "height": 1000}).new_page()
+        page.set_default_timeout(90_000)
+        page.goto(f"{hub.address}/hub/login")
+        page.fill("#username_input", user)
+        page.fill("#password_input", PASSWORD)
+        page.click("#login_submit")
+        page.wait_for_url("**/lab**")
+        page.goto(f"{hub.address}/user/{user}/lab?reset")
+        page.wait_for_selector("#jp-MainMenu")
+        pages[user] = page
+    yield pages
+    for page in pages.values():
+        page.context.close()
+
+
+def keep_screenshot(page: Page, name: str) -> None:
+    page.screenshot(path=COURSE / "artifacts" / "browser" / f"hub-{name}.png")
+
+
+def nbgrader_menu(page: Page) -> list[str]:
+    page.get_by_role("menuitem", name="Nbgrader", exact=True).click()
+    items = page.locator(".lm-Menu-itemLabel").all_inner_texts()
+    page.keyboard.press("Escape")
+    return [item for item in items if item]
+
+
+def choose(page: Page, item: str) -> None:
+    page.get_by_role("menuitem", name="Nbgrader", exact=True).click()
+    page.get_by_role("menuitem", name=item, exact=True).click()
+
+
+def formgrader(page: Page) -> FrameLocator:
+    if not page.locator("iframe").count():
+        choose(page, "Formgrader")
+    return page.frame_locator("iframe")
+
+
+def row(frame: FrameLocator, name: str) -> Locator:
+    return frame.locator("tr", has_text=name)
+
+
+def click_and_confirm(frame: FrameLocator, button: Locator, expected: str) -> None:
+    button.click()
+    dialog = frame.locator(".modal.in")
+    dialog.get_by_text(expected).first.wait_for(timeout=RUN_MS)
+    dialog.get_by_role("button", name="OK").click()
+    dialog.wait_for(state="hidden")
+
+
+def solve(path: Path, lesson: Lesson) -> None:
+    """Write the solutions into a fetched notebook, as its owner would."""
+    notebook, answers = read(path), solved(read(lesson.solution))
+    for name, cell in solved(notebook).items():
+        cell.source = answers[name].source
+    nbformat.write(notebook, path)
+
+
+def test_students_see_what_is_theirs_and_teachers_the_formgrader(people: dict[str, Page]):
+    assert nbgrader_menu(people[ANN]) == ["Assignment List"]
+    assert "Formgrader" in nbgrader_menu(people[TEACHER])
+    assert people[ANN].get_by_text("Create Assignment").count() == 0
+
+
+def test_the_teacher_releases_and_the_formgrader_is_shown_in_its_frame(people: dict[str, Page]):
+    frame = formgrader(people[TEACHER])
+    line = row(frame, LESSON.name)
+    click_and_confirm(frame, line.locator(".release a"), "Successfully released")
+    assert line.get_by_text("released").count() == 1
+
+
+def test_the_link_for_students_pulls_the_notebooks_and_opens_them(people: dict[str, Page], hub: Hub):
+    repository = repository_of(BOB, hub.site.source.parent)
+    page = people[BOB]
+    page.goto(replace(hub.site, hub=hub.address, repository=str(repository)).link(LESSON.name))
+    page.wait_for_url(f"**/lab/tree/{BOB}/notebooks/{LESSON.name}", timeout=RUN_MS)
+    assert (hub.home(BOB) / BOB / "notebooks" / LESSON.name / f"{LESSON.name}.ipynb").exists()
+    page.goto(f"{hub.address}/user/{BOB}/lab?reset")
+
+
+@pytest.mark.parametrize("student", STUDENTS)
+def test_a_student_fetches(people: dict[str, Page], hub: Hub, student: str):
+    page = people[student]
+    choose(page, "Assignment List")
+    page.get_by_role("button", name="Fetch", exact=True).click()
+    page.get_by_role("button", name="Submit", exact=True).wait_for()
+    assert (hub.home(student) / LESSON.name / f"{LESSON.name}.ipynb").exists()
+
+
+def test_a_student_solves_and_validates(people: dict[str, Page], hub: Hub):
+    solve(hub.home(ANN) / LESSON.name / f"{LESSON.name}.ipynb", LESSON)
+    page = people[ANN]
+    page.goto(f"{hub.address}/user/{ANN}/lab/tree/{LESSON.name}/{LESSON.name}.ipynb?reset")
+    page.wait_for_selector(KERNEL_READY)
+    page.get_by_role("button", name="Validate").click()
+    dialog = page.locator(".jp-Dialog")
+    dialog.wait_for(timeout=RUN_MS)
+    keep_screenshot(page, "validated")
+    assert "Success! Your notebook passes all the tests." in dialog.inner_text()
+    dialog.get_by_role("button").first.click()
+
+
+@pytest.mark.parametrize("student", STUDENTS)
+def test_a_student_submits(people: dict[str, Page], hub: Hub, student: str):
+    page = people[student]
+    choose(page, "Assignment List")
+    page.get_by_role("button", name="Submit", exact=True).click()
+    page.locator("#submitted_assignments_list .list_item").first.wait_for()
+    inbound = hub.site.root / "exchange" / "feeding-the-gpu" / "inbound"
+    assert len(list(inbound.glob(f"{student}+{LESSON.name}+*"))) == 1
+
+
+def test_a_student_can_read_neither_the_others_nor_the_teachers_files(hub: Hub):
+    inbound = hub.site.root / "exchange" / "feeding-the-gpu" / "inbound"
+    (handed_in,) = inbound.glob(f"{ANN}+*")
+    forbidden = [
+        f"cat {hub.home(ANN)}/{LESSON.name}/{LESSON.name}.ipynb",
+        f"ls {inbound}",
+        f"mv {handed_in} {inbound}/gone",
+        f"rm -r {handed_in}",
+        f"ls {hub.site.course}",
+        f"cat {hub.site.course}/gradebook.db",
+        f"touch {hub.site.root}/JHS_data/new",
+        f"mv {hub.site.root}/exchange/feeding-the-gpu {hub.site.root}/exchange/gone",
+    ]
+    for command in forbidden:
+        assert as_user(BOB, command).returncode != 0, command
+    assert (handed_in / f"{LESSON.name}.ipynb").exists()
+
+
+def test_a_student_gets_no_server_of_another(people: dict[str, Page], hub: Hub):
+    answer = people[BOB].request.get(f"{hub.address}/user/{ANN}/api/contents", max_redirects=0)
+    assert answer.status in (302, 403, 404)
+
+
+def test_the_teacher_collects_and_grades_by_clicks(people: dict[str, Page]):
+    frame = formgrader(people[TEACHER])
+    click_and_confirm(frame, row(frame, LESSON.name).locator(".collect a"), "Successfully collected")
+    row(frame, LESSON.name).locator(".num-submissions a").click()
+    for student in STUDENTS:
+        click_and_confirm(frame, row(frame, student).locator(".autograde a"), "Successfully autograded")
+    keep_screenshot(people[TEACHER], "graded")
+    points = sum(cell.metadata.nbgrader.points for cell in graded(read(LESSON.release)).values())
+    assert f"{points:g} / {points:g}" in row(frame, ANN).inner_text()
+    assert f"0 / {points:g}" in row(frame, BOB).inner_text()
+
+
+def test_a_student_reads_the_feedback(people: dict[str, Page], hub: Hub):
+    teacher = people[TEACHER]
+    teacher.reload()
+    frame = formgrader(teacher)
+    line = row(frame, LESSON.name)
+    click_and_confirm(frame, line.locator(".generate-feedback a"), "Successfully generated")
+    click_and_confirm(frame, line.locator(".release-feedback a"), "Successfully released")
+    page = people[BOB]
+    page.goto(f"{hub.address}/user/{BOB}/lab?reset")
+    choose(page, "Assignment List")
+    page.get_by_role("button", name="Fetch Feedback").click()
+    page.get_by_text("View Feedback").first.wait_for()
+    keep_screenshot(page, "feedback")
+    (feedback,) = (hub.home(BOB) / LESSON.name / "feedback").rglob("*.html")
+    assert "NotImplementedError" in feedback.read_text()

@@ -1,0 +1,89 @@
+"""A student's first hour: JupyterLab in a browser, every lesson from top to bottom."""
+
+from pathlib import Path
+
+import pytest
+from nbformat import NotebookNode
+from playwright.sync_api import Page
+
+from tests.lessons.lesson import COURSE, Lesson, code_cells, graded, read
+
+KERNEL_READY = "text=Python 3 (ipykernel) | Idle"
+NOTHING_LEFT_TO_RUN = r"""() => {
+    const prompts = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')];
+    const text = prompts.map(prompt => prompt.textContent).join();
+    const kernel = document.querySelector('.jp-Notebook-ExecutionIndicator');
+    return /\[\d+\]/.test(text) && !text.includes('*') && kernel.dataset.status === 'idle';
+}"""
+PICTURES_SHOWN = """() =>
+    [...document.querySelectorAll('.jp-OutputArea img')].filter(image => image.naturalWidth > 0).length"""
+BAR_AT_ITS_END = "100%|"
+RUN_MS = 300_000
+
+
+def open_notebook(page: Page, lab: str, kind: str, lesson: Lesson) -> None:
+    server, query = lab.split("/lab/tree/")[0], lab.split("?")[1]
+    page.goto(f"{server}/lab/tree/{kind}/{lesson.name}/{lesson.name}.ipynb?reset&{query}")
+    page.wait_for_selector(KERNEL_READY)
+
+
+def run_all(page: Page) -> None:
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    page.wait_for_function(NOTHING_LEFT_TO_RUN, timeout=RUN_MS)
+
+
+def keep_screenshots(page: Page, name: str) -> None:
+    """Pictures of the whole notebook, one a screen, for a person to look at."""
+    folder = COURSE / "artifacts" / "browser"
+    folder.mkdir(parents=True, exist_ok=True)
+    panel = page.locator(".jp-WindowedPanel-outer")
+    height, screen = panel.evaluate("panel => [panel.scrollHeight, panel.clientHeight]")
+    for number, top in enumerate(range(0, height, screen)):
+        panel.evaluate("(panel, top) => panel.scrollTo(0, top)", top)
+        page.screenshot(path=folder / f"{name}-{number:02}.png")
+
+
+def save(page: Page, path: Path) -> NotebookNode:
+    with page.expect_response(lambda answer: answer.request.method == "PUT" and path.name in answer.url):
+        page.keyboard.press("Control+s")
+    return read(path)
+
+
+def outputs(notebook: NotebookNode) -> list[tuple[NotebookNode, NotebookNode]]:
+    return [(cell, output) for cell in code_cells(notebook) for output in cell.outputs]
+
+
+def streams(notebook: NotebookNode) -> str:
+    return "".join(output.text for _, output in outputs(notebook) if output.output_type == "stream")
+
+
+@pytest.fixture
+def unsolved(page: Page, lab: str, course: Path, lesson: Lesson) -> NotebookNode:
+    """The released lesson after `Run All Cells`, as JupyterLab saved it."""
+    open_notebook(page, lab, "notebooks", lesson)
+    run_all(page)
+    keep_screenshots(page, lesson.name)
+    return save(page, course / "notebooks" / lesson.name / f"{lesson.name}.ipynb")
+
+
+def test_a_student_runs_all_cells(page: Page, lesson: Lesson, unsolved: NotebookNode):
+    failed = {cell.id for cell, output in outputs(unsolved) if output.output_type == "error"}
+    assert failed == {cell.id for cell in graded(unsolved).values()}
+    assert all(cell.execution_count for cell in code_cells(unsolved) if cell.source.strip())
+    assert page.locator(".jp-Dialog").count() == 0
+
+    pictures = [output for _, output in outputs(unsolved) if "image/png" in output.get("data", {})]
+    assert page.evaluate(PICTURES_SHOWN) >= len(pictures) > 0
+
+    assert BAR_AT_ITS_END in streams(unsolved) or BAR_AT_ITS_END not in streams(read(lesson.solution))
+    assert "IntProgress" not in streams(unsolved), "a progress bar that this JupyterLab cannot draw"
+
+
+def test_the_solved_lesson_passes_the_validate_button(page: Page, lab: str, lesson: Lesson):
+    open_notebook(page, lab, "solutions", lesson)
+    page.get_by_role("button", name="Validate").click()
+    dialog = page.locator(".jp-Dialog")
+    dialog.wait_for(timeout=RUN_MS)
+    keep_screenshots(page, f"{lesson.name}-validated")
+    assert "Success! Your notebook passes all the tests." in dialog.inner_text()

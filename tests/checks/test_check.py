@@ -1,0 +1,56 @@
+import pytest
+
+from course_utils.checks import evidence
+from course_utils.checks.check import Check, CheckFailed, Mistake
+
+
+def _judge(truth, found):
+    if found["sum"] != truth:
+        raise Mistake("wrong_sum", "Add all the numbers.")
+    return "adds numbers"
+
+
+adding = Check(
+    make=lambda rng: (lambda numbers: ({"numbers": numbers}, sum(numbers)))(rng.integers(0, 99, 5).tolist()),
+    probe=lambda inputs, add: {"sum": add(inputs["numbers"])},
+    judge=_judge,
+)
+
+
+def test_a_right_answer_gets_a_verdict_that_a_notebook_shows():
+    assert repr(adding(sum)) == "✓ adds numbers"
+
+
+def test_a_wrong_answer_fails_with_the_name_and_the_message_of_its_mistake():
+    with pytest.raises(CheckFailed, match="Add all the numbers") as caught:
+        adding(max)
+    assert caught.value.mistake == "wrong_sum"
+    assert caught.value._render_traceback_() == ["✗ Add all the numbers.   [wrong_sum]"]
+
+
+def test_an_error_in_the_answer_is_reported_with_its_line():
+    def divide(numbers):
+        return numbers[0] / 0
+
+    with pytest.raises(CheckFailed, match=r"ZeroDivisionError.*in line \d+ of divide") as caught:
+        adding(divide)
+    assert caught.value.mistake == "crash"
+
+
+def test_an_answer_that_is_not_plain_data_is_no_evidence_of_anything():
+    with pytest.raises(CheckFailed, match="not plain data"):
+        adding(lambda numbers: object())
+
+
+@pytest.mark.parametrize("data", [b"", b"nonsense", evidence.encode([1]), evidence.encode({"evidence": [1]})])
+def test_forged_bytes_are_judged_as_no_evidence(data):
+    with pytest.raises(Mistake) as caught:
+        adding.verdict(3, data)
+    assert caught.value.name == "no_evidence"
+
+
+def test_each_seed_draws_other_inputs_and_the_same_seed_the_same():
+    seen = [[], [], []]
+    for numbers, seed in zip(seen, (1, 2, 1), strict=True):
+        adding(lambda given, numbers=numbers: numbers.extend(given) or sum(given), seed=seed)
+    assert seen[0] == seen[2] != seen[1]

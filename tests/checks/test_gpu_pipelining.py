@@ -1,0 +1,67 @@
+import functools
+
+import numpy as np
+import pytest
+import torch
+
+from course_utils.checks import evidence, gpu_pipelining
+from course_utils.checks.check import CheckFailed
+from tests.bank import answers
+from tests.checks.in_process import handed_to_the_check, judge
+
+ANSWERS = answers("gpu_pipelining")
+RIGHT_PREFETCHERS = [answer for answer in ANSWERS if answer.check == "prefetcher" and not answer.mistake]
+CHECKS = sorted({answer.check for answer in ANSWERS})
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=str)
+def test_an_answer_gets_the_verdict_that_its_file_says(answer):
+    judge(answer, range(3))
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_inputs_and_evidence_are_plain_data_and_a_seed_draws_the_same(check):
+    make = getattr(gpu_pipelining, check).make
+    first, again = (evidence.encode(make(np.random.default_rng(5))[0]) for _ in range(2))
+    assert first == again
+    assert first != evidence.encode(make(np.random.default_rng(6))[0])
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_an_answer_that_stops_with_an_error_is_told_which(check):
+    def broken(*args, **kwargs):
+        raise ZeroDivisionError("my own mistake")
+
+    written = 2 if check == "broken_images" else 1
+    with pytest.raises(CheckFailed, match="my own mistake"):
+        getattr(gpu_pipelining, check)(*[broken] * written)
+
+
+@functools.cache
+def host_batches():
+    generator = torch.Generator().manual_seed(0)
+    return [
+        [
+            torch.randint(0, 256, (256, 3, 64, 64), dtype=torch.uint8, generator=generator),
+            torch.full((256,), n),
+        ]
+        for n in range(40)
+    ]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
+@pytest.mark.parametrize("answer", RIGHT_PREFETCHERS, ids=str)
+def test_the_right_prefetchers_give_every_value_on_a_real_gpu(answer):
+    [prefetch] = handed_to_the_check(answer)
+    pinned = ([tensor.pin_memory() for tensor in batch] for batch in host_batches())
+    weights = torch.ones(1024, 1024, device="cuda")
+    sums = []
+    for images, labels in prefetch(pinned, torch.device("cuda"), torch.cuda):
+        for _ in range(20):
+            weights = weights @ weights / 1024
+        sums.append((images.long().sum(dim=(1, 2, 3)), labels.clone()))
+    torch.cuda.synchronize()
+    assert len(sums) == len(host_batches())
+    for (image_sums, labels), (images, true_labels) in zip(sums, host_batches(), strict=True):
+        assert torch.equal(image_sums.cpu(), images.long().sum(dim=(1, 2, 3)))
+        assert torch.equal(labels.cpu(), true_labels)

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+
+from course_utils.checks import pictures
+from course_utils.checks.check import Mistake
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(3)
+
+
+def test_drawn_pictures_and_their_mirror_images_all_differ(rng):
+    drawn = [pictures.draw(rng) for _ in range(8)]
+    variants = [v for image in drawn for v in (image, image[::-1], image[:, ::-1], image[..., ::-1])]
+    for position, one in enumerate(variants):
+        assert not any(pictures.alike(one, other) for other in variants[:position])
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
+def test_a_jpeg_file_of_any_mode_is_decoded_to_rgb(rng, mode):
+    image = pictures.decoded(pictures.jpeg(pictures.draw(rng), mode))
+    assert (image.shape, image.dtype) == ((3, 48, 64), np.uint8)
+
+
+def test_a_picture_is_recognised_in_spite_of_encoding(rng):
+    drawn = {name: pictures.draw(rng) for name in "abc"}
+    seen = pictures.decoded(pictures.jpeg(drawn["b"]))
+    assert pictures.which(seen, {name: image.transpose(2, 0, 1) for name, image in drawn.items()}) == "b"
+    assert pictures.which(seen, {"c": drawn["c"].transpose(2, 0, 1)}) is None
+
+
+def test_no_label_stands_at_the_place_of_its_name(rng):
+    names = pictures.names(rng, 9)
+    assert names == sorted(set(names))
+    labels = pictures.labels(rng, names)
+    assert not any(listed == name for listed, name in zip(labels, names, strict=True))
+    assert len(set(labels.values())) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("pixels", "mistake"),
+    [
+        (lambda image: image.transpose(1, 2, 0), "channels_last"),
+        (lambda image: image.transpose(0, 2, 1), "rows_for_columns"),
+        (lambda image: image[:, :20], "other_shape"),
+    ],
+)
+def test_a_wrong_shape_is_named(rng, pixels, mistake):
+    image = pictures.draw(rng).transpose(2, 0, 1)
+    with pytest.raises(Mistake) as caught:
+        pictures.expect_shape(pixels(image), image.shape)
+    assert caught.value.name == mistake

@@ -1,0 +1,48 @@
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from data_setup.cli import main
+from tests.image_set import image_set  # noqa: F401 - a fixture
+from tests.lessons.lesson import LESSONS
+
+# What a shell starts in the background ignores Ctrl-C, and so do the commands that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+# Commands started by tests (nbgrader, and what nbgrader starts) come from this environment.
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+
+# These take minutes each: whichever began last would keep everybody waiting.
+LONGEST = ("test_answers.py", "test_hub.py", "test_attacks.py", "test_lab.py", "test_load.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test with an argument `lesson` runs once for each lesson there is."""
+    by_itself = any("lesson" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
+    if "lesson" in metafunc.fixturenames and not by_itself:
+        metafunc.parametrize("lesson", LESSONS, ids=[lesson.name for lesson in LESSONS], scope="module")
+
+
+@pytest.fixture(scope="session")
+def photo_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with 40 photographs in all three forms and their manifest; no test may change it."""
+    return photographs(40, tmp_path_factory.mktemp("photo_set"))
+
+
+@pytest.fixture(scope="session")
+def lesson_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A set that is big enough for a lesson and quicker than the default one."""
+    return photographs(400, tmp_path_factory.mktemp("lesson_data"))
+
+
+def photographs(count: int, folder: Path) -> Path:
+    assert main(["photos", "--count", str(count), "--out", str(folder), "--workers", "1"]) == 0
+    return folder

@@ -1,0 +1,239 @@
+import io
+import json
+import shutil
+import zipfile
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from course_utils.pack import INFO_NAME, LABELS_NAME, RawLayout
+from data_setup.cli import main
+from data_setup.layout import image_name
+from data_setup.manifest import read_header
+from data_setup.photos import PhotoSource
+from tests.data_setup.test_making import files_of
+
+COUNT = 8
+
+
+def as_png(image):
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def write_pack(path, members, labels, method=zipfile.ZIP_STORED, **layout):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", method) as pack:
+        for name, data in members.items():
+            pack.writestr(name, data)
+        pack.writestr(INFO_NAME, json.dumps({"labels": labels} | layout))
+
+
+@pytest.fixture
+def old(tmp_path):
+    """A set as courses have it today: no manifest, no layout stated, raw pixels from before the JPEG."""
+    rendered = [PhotoSource(COUNT, 0).render(slot) for slot in range(COUNT)]
+    images = {image_name(slot): image for slot, (image, _, _) in enumerate(rendered)}
+    labels = {image_name(slot): label for slot, (_, label, _) in enumerate(rendered)}
+    folder = tmp_path / "disk_transformed"
+    folder.mkdir()
+    for name, image in images.items():
+        image.save(folder / name, "JPEG", quality=90)
+    (folder / LABELS_NAME).write_text("".join(f"{label}\n" for label in labels.values()))
+    jpegs = {name: (folder / name).read_bytes() for name in images}
+    write_pack(tmp_path / "zip_encoded" / "part0.zip", jpegs, labels)
+    raw = {name: image.tobytes() for name, image in images.items()}
+    write_pack(tmp_path / "zip" / "part0.zip", raw, labels)
+    return Set(tmp_path, images, labels, jpegs, raw)
+
+
+class Set:
+    def __init__(self, path, images, labels, jpegs, raw):
+        self.path, self.images, self.labels, self.jpegs, self.raw = path, images, labels, jpegs, raw
+
+    def write_encoded(self, members, **options):
+        write_pack(
+            self.path / "zip_encoded" / "part0.zip", members, options.pop("labels", self.labels), **options
+        )
+
+    def write_raw(self, members, **options):
+        write_pack(self.path / "zip" / "part0.zip", members, options.pop("labels", self.labels), **options)
+
+    def planes(self):
+        return {n: np.asarray(i).transpose(2, 0, 1).tobytes() for n, i in self.images.items()}
+
+    def adopt(self):
+        return main(["adopt", "--out", str(self.path)])
+
+    @property
+    def header(self):
+        return read_header(self.path / "manifest.json")
+
+
+def test_a_sound_set_gets_a_manifest_and_nothing_else_changes(old):
+    before = files_of(old.path)
+    times = {path: path.stat().st_mtime_ns for path in old.path.rglob("*") if path.is_file()}
+    assert old.adopt() == 0
+    after = files_of(old.path)
+    assert after.pop("manifest.json")
+    assert after == before
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+    assert main(["verify", "--out", str(old.path)]) == 0
+
+
+@pytest.mark.parametrize(("order", "shape"), [("HWC", [256, 256, 3]), ("CHW", [3, 256, 256])])
+def test_the_raw_layout_is_found_by_comparing_with_the_jpegs(old, order, shape):
+    if order == "CHW":
+        old.write_raw(old.planes())
+    assert old.adopt() == 0
+    assert old.header["raw_layout"] == {"layout": order, "dtype": "uint8", "shape": shape}
+    assert any("does not state its layout" in oddity for oddity in old.header["oddities"])
+    RawLayout(order, tuple(shape))
+
+
+def test_exact_raw_pixels_are_told_from_lossy_ones(photo_set, tmp_path):
+    copy = shutil.copytree(photo_set, tmp_path / "set")
+    (copy / "manifest.json").unlink()
+    assert main(["adopt", "--out", str(copy)]) == 0
+    assert read_header(copy / "manifest.json")["oddities"] == []
+
+
+def test_png_bytes_under_jpeg_names_are_reported(old):
+    old.write_encoded({name: as_png(image) for name, image in old.images.items()})
+    assert old.adopt() == 0
+    assert any("8 PNG under JPEG names in zip_encoded/" in oddity for oddity in old.header["oddities"])
+
+
+def test_compressed_members_are_reported(old):
+    old.write_raw(old.raw, method=zipfile.ZIP_DEFLATED)
+    assert old.adopt() == 0
+    assert any("zip/part0.zip: 8 members are compressed" in oddity for oddity in old.header["oddities"])
+
+
+def test_grayscale_and_other_sizes_are_reported(old):
+    name = image_name(0)
+    Image.new("L", (200, 100), 90).save(old.path / "disk_transformed" / name)
+    old.write_encoded(old.jpegs | {name: (old.path / "disk_transformed" / name).read_bytes()})
+    old.write_raw(old.raw | {name: bytes([90]) * 60_000})
+    assert old.adopt() == 0
+    report = "\n".join(old.header["oddities"])
+    assert f"1 L images in disk_transformed/ ({name})" in report
+    assert f"1 images of another size than 256x256 in disk_transformed/ ({name})" in report
+
+
+def test_several_shards_are_adopted_as_one(old):
+    names = list(old.raw)
+    for form, members in (("zip", old.raw), ("zip_encoded", old.jpegs)):
+        for shard, part in enumerate((names[:3], names[3:])):
+            labels = {name: old.labels[name] for name in part}
+            write_pack(old.path / form / f"part{shard}.zip", {name: members[name] for name in part}, labels)
+    assert old.adopt() == 0
+    assert old.header["forms"]["zip"]["files"] == 2
+
+
+def test_what_lies_beside_the_forms_is_left_alone_and_does_not_trouble_verify(old):
+    (old.path / "README.txt").write_text("the teacher's notes")
+    assert old.adopt() == 0
+    assert main(["verify", "--out", str(old.path)]) == 0
+
+
+def swapped(members):
+    first, second, *_ = members
+    return members | {first: members[second], second: members[first]}
+
+
+def break_label_in_zip(old):
+    old.write_raw(old.raw, labels=old.labels | {image_name(2): 999})
+
+
+def break_text_labels(old):
+    path = old.path / "disk_transformed" / LABELS_NAME
+    path.write_text("".join(reversed(path.read_text().splitlines(keepends=True))))
+
+
+def break_label_count(old):
+    (old.path / "disk_transformed" / LABELS_NAME).write_text("1\n2\n")
+
+
+def break_encoded_pictures(old):
+    old.write_encoded(swapped(old.jpegs))
+
+
+def break_raw_pictures(old):
+    old.write_raw(swapped(old.raw))
+
+
+def break_raw_size(old):
+    old.write_raw(old.raw | {image_name(3): old.raw[image_name(3)][:-3]})
+
+
+def break_stated_layout(old):
+    old.write_raw(old.raw, layout="CHW", dtype="uint8", shape=[3, 256, 256])
+
+
+def break_a_member_away(old):
+    old.write_encoded({name: data for name, data in old.jpegs.items() if name != image_name(4)})
+
+
+def break_a_member_in(old):
+    old.write_raw(old.raw | {"img99999999.JPEG": b"x"})
+
+
+def break_a_file_in(old):
+    (old.path / "disk_transformed" / "notes.txt").write_text("")
+
+
+def break_a_jpeg(old):
+    path = old.path / "disk_transformed" / image_name(5)
+    path.write_bytes(path.read_bytes()[:5000])
+
+
+def break_a_zip(old):
+    path = old.path / "zip" / "part0.zip"
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def break_a_byte(old):
+    path = old.path / "zip" / "part0.zip"
+    content = bytearray(path.read_bytes())
+    content[100_000] ^= 255
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (break_label_in_zip, "the label of img00000002.JPEG is 999 in zip/ and"),
+        (break_text_labels, "in the text file"),
+        (break_label_count, "8 images, but 2 labels"),
+        (break_encoded_pictures, "zip_encoded/: img00000000.JPEG is another picture"),
+        (break_raw_pictures, "zip/: img00000000.JPEG is another picture"),
+        (break_raw_size, "img00000003.JPEG has 196605 bytes; 256x256 RGB pixels take 196608"),
+        (break_stated_layout, "states the layout CHW [3, 256, 256], but read as HWC [256, 256, 3]"),
+        (break_a_member_away, "zip_encoded/ has no member img00000004.JPEG"),
+        (break_a_member_in, "zip/ has a member img99999999.JPEG that is no file of its own"),
+        (break_a_file_in, "disk_transformed/notes.txt is neither an image nor the labels"),
+        (break_a_jpeg, "disk_transformed/img00000005.JPEG cannot be decoded"),
+        (break_a_zip, "no complete zip file"),
+        (break_a_byte, "Bad CRC-32"),
+    ],
+)
+def test_forms_that_disagree_are_refused_by_name(old, capsys, damage, said):
+    damage(old)
+    before = files_of(old.path)
+    assert old.adopt() == 1
+    assert said in capsys.readouterr().err
+    assert files_of(old.path) == before
+
+
+def test_a_set_with_a_manifest_is_not_adopted_again(photo_set, capsys):
+    assert main(["adopt", "--out", str(photo_set)]) == 1
+    assert "has a manifest.json already" in capsys.readouterr().err
+
+
+def test_a_missing_form_is_named(old, capsys):
+    shutil.rmtree(old.path / "zip")
+    assert old.adopt() == 1
+    assert "has no zip" in capsys.readouterr().err

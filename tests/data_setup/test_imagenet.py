@@ -1,0 +1,161 @@
+import json
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from course_utils.datasets import JpegDataset, ZIPDataset
+from data_setup.cli import main
+from data_setup.manifest import read_files, read_header
+from tests.data_setup.collections import (
+    as_folder,
+    as_tar,
+    as_zip,
+    encoded,
+    ground_truth,
+    name,
+    odd_files,
+    picture,
+)
+from tests.data_setup.test_making import files_of
+from tests.data_setup.test_pictures import bright_corner
+
+COUNT = 20
+
+
+def make(source, out, *options):
+    return main(["imagenet", str(source), "--out", str(out), "--workers", "1", *map(str, options)])
+
+
+@pytest.fixture(scope="module")
+def tar(tmp_path_factory):
+    return as_tar(tmp_path_factory.mktemp("tar") / "ILSVRC2012_img_val.tar", odd_files())
+
+
+@pytest.fixture(scope="module")
+def truth(tmp_path_factory):
+    return ground_truth(tmp_path_factory.mktemp("truth") / "ILSVRC2012_validation_ground_truth.txt")
+
+
+@pytest.fixture(scope="module")
+def made(tar, truth, tmp_path_factory):
+    """20 of 30; seed 1 draws all of the odd ones."""
+    out = tmp_path_factory.mktemp("made")
+    assert make(tar, out, "--labels", truth, "--count", COUNT, "--seed", SEED) == 0
+    return out
+
+
+def drawn(seed):
+    return set(np.random.default_rng(seed).permutation(30)[:COUNT].tolist())
+
+
+SEED = next(seed for seed in range(10_000) if {1, 2, 3, 4, 5, 6} <= drawn(seed))
+
+
+def origins(out):
+    return {f.path.split("/")[1]: f.origin for f in read_files(out / "manifest.json") if f.origin}
+
+
+def test_the_set_is_sound_and_its_forms_agree(made):
+    assert main(["verify", "--out", str(made)]) == 0
+    jpeg = JpegDataset(made / "disk_transformed")
+    encoded_set = ZIPDataset(made / "zip_encoded" / "part0.zip", load_encoded=True)
+    raw = ZIPDataset(made / "zip" / "part0.zip")
+    assert len(jpeg) == COUNT
+    for (a, x), (b, y), (c, z) in zip(jpeg, encoded_set, raw, strict=True):
+        assert x == y == z
+        assert torch.equal(a, b)
+        assert torch.equal(a, c)
+
+
+def test_labels_follow_the_official_order_of_the_names(made):
+    labels = JpegDataset(made / "disk_transformed").labels
+    for label, origin in zip(labels, origins(made).values(), strict=True):
+        assert label == 100 + int(origin.split("_")[-1].split(".")[0])
+
+
+def test_images_are_in_the_order_of_their_names_but_for_replacements(made):
+    kept = [origin for origin in origins(made).values() if origin in map(name, drawn(SEED))]
+    assert kept == sorted(kept)
+
+
+def test_unreadable_files_are_replaced_by_the_next_of_the_sample_and_listed(made):
+    order = np.random.default_rng(SEED).permutation(30)
+    replacements = [name(index) for index in order[COUNT : COUNT + 2]]
+    used = set(origins(made).values())
+    assert used == set(map(name, drawn(SEED) - {5, 6})) | set(replacements)
+    report = "\n".join(read_header(made / "manifest.json")["oddities"])
+    for file in (name(5), name(6)):
+        assert f"{file} is unreadable" in report
+    for file in replacements:
+        assert f"{file} took the place of img" in report
+
+
+def test_what_was_odd_but_could_be_handled_is_counted(made):
+    handled = read_header(made / "manifest.json")["handled"]
+    assert handled == {"CMYK": 1, "PNG named as JPEG": 1, "grayscale": 1, "rotated by EXIF": 1}
+
+
+def test_a_rotated_picture_stands_upright(made):
+    (stored,) = [image for image, origin in origins(made).items() if origin == name(4)]
+    with Image.open(made / "disk_transformed" / stored) as image:
+        assert bright_corner(image) == 1  # the white corner, a quarter turn to the right
+
+
+@pytest.mark.parametrize("pack", [as_folder, as_zip])
+def test_folder_and_zip_give_the_bytes_that_the_tar_gives(made, truth, tmp_path, pack):
+    source = pack(tmp_path / "source", odd_files())
+    assert make(source, tmp_path / "out", "--labels", truth, "--count", COUNT, "--seed", SEED) == 0
+    assert files_of(tmp_path / "out") == files_of(made)
+
+
+def test_without_enough_readable_images_the_set_is_smaller_and_says_so(tar, truth, tmp_path):
+    assert make(tar, tmp_path, "--labels", truth) == 0
+    header = read_header(tmp_path / "manifest.json")
+    assert header["images"] == 28
+    assert "no image is left to take the place of img00000005.JPEG" in header["oddities"]
+    assert main(["verify", "--out", str(tmp_path)]) == 0
+    with zipfile.ZipFile(tmp_path / "zip" / "part0.zip") as pack:
+        assert pack.testzip() is None
+        assert len(pack.namelist()) == 29
+    jpeg, raw = JpegDataset(tmp_path / "disk_transformed"), ZIPDataset(tmp_path / "zip" / "part0.zip")
+    assert all(torch.equal(a, b) and x == y for (a, x), (b, y) in zip(jpeg, raw, strict=True))
+
+
+def test_folders_of_classes_need_no_labels(tmp_path):
+    files = {f"{kind}/{i}.jpg": encoded(picture(i)) for kind in ("wolf", "ant") for i in range(3)}
+    assert make(as_folder(tmp_path / "source", files), tmp_path / "out") == 0
+    assert read_header(tmp_path / "out" / "manifest.json")["classes"] == ["ant", "wolf"]
+    assert JpegDataset(tmp_path / "out" / "disk_transformed").labels == [0, 0, 0, 1, 1, 1]
+
+
+def test_a_finished_set_is_found_again_wherever_the_source_has_moved(made, truth, tmp_path, capsys):
+    before = files_of(made)
+    source = as_zip(tmp_path / "moved.zip", odd_files())
+    assert make(source, made, "--labels", truth, "--count", COUNT, "--seed", SEED) == 0
+    assert "holds the set already" in capsys.readouterr().out
+    assert files_of(made) == before
+
+
+def test_more_images_than_there_are_is_an_error(tar, truth, tmp_path, capsys):
+    assert make(tar, tmp_path / "out", "--labels", truth, "--count", 31) == 1
+    assert "holds 30 images" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_readable_is_an_error(tmp_path, capsys):
+    source = as_folder(tmp_path / "source", {"a/1.jpg": b"", "a/2.jpg": b"x"})
+    assert make(source, tmp_path / "out") == 1
+    assert "not one image" in capsys.readouterr().err
+    assert not (tmp_path / "out" / "manifest.json").exists()
+
+
+def test_a_missing_source_is_named(tmp_path, capsys):
+    assert make(tmp_path / "nowhere.tar", tmp_path / "out") == 1
+    assert "nowhere.tar" in capsys.readouterr().err
+
+
+def test_the_manifest_is_json(made):
+    assert json.loads((made / "manifest.json").read_text())["images"] == COUNT

@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from data_setup.layout import SIDE
+from data_setup.photos import PhotoSource, draw_crop, label_at, opened
+from data_setup.sources import PHOTOGRAPHS, SUBJECTS
+
+
+@pytest.mark.parametrize("label", range(len(PHOTOGRAPHS)), ids=SUBJECTS)
+def test_crops_are_never_enlarged_and_keep_what_makes_the_photograph_recognisable(label):
+    photograph, size = PHOTOGRAPHS[label], opened(label).size
+    for seed in range(50):
+        left, top, right, bottom = draw_crop(photograph, size, np.random.default_rng(seed))
+        assert right - left == bottom - top >= SIDE
+        assert left >= 0
+        assert top >= 0
+        assert right <= size[0]
+        assert bottom <= size[1]
+        if photograph.keep:
+            assert left <= photograph.keep[0]
+            assert top <= photograph.keep[1]
+            assert right >= photograph.keep[2]
+            assert bottom >= photograph.keep[3]
+
+
+def test_subjects_are_in_alphabetical_order():
+    assert list(SUBJECTS) == sorted(set(SUBJECTS))
+
+
+def test_every_round_of_labels_holds_each_class_once():
+    classes = len(PHOTOGRAPHS)
+    labels = [label_at(3, slot) for slot in range(5 * classes)]
+    for start in range(0, len(labels), classes):
+        assert sorted(labels[start : start + classes]) == list(range(classes))
+    assert labels[:classes] != labels[classes : 2 * classes]
+
+
+def test_a_picture_follows_from_the_seed_and_its_position_alone():
+    alone, label, _ = PhotoSource(1000, 5).render(77)
+    again, same_label, _ = PhotoSource(78, 5).render(77)
+    other, _, _ = PhotoSource(1000, 6).render(77)
+    assert alone.tobytes() == again.tobytes()
+    assert label == same_label
+    assert alone.tobytes() != other.tobytes()
+
+
+def test_pictures_are_rgb_and_differ_from_each_other():
+    source = PhotoSource(200, 0)
+    pictures = [source.render(item)[0] for item in range(200)]
+    assert {(p.mode, p.size) for p in pictures} == {("RGB", (SIDE, SIDE))}
+    assert len({p.tobytes() for p in pictures}) == 200

@@ -1,0 +1,108 @@
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import data_setup
+from course_utils.datasets import JpegDataset, ZIPDataset
+from data_setup.cli import main
+from tests.data_setup.collections import as_tar, ground_truth, odd_files
+from tests.data_setup.test_making import files_of
+
+SCRIPT = Path(data_setup.__file__).with_name("pack_array.sh")
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory):
+    """Arguments of a command that packs a tar with unreadable files in it."""
+    folder = tmp_path_factory.mktemp("collection")
+    tar = as_tar(folder / "val.tar", odd_files())
+    return [
+        "imagenet",
+        str(tar),
+        "--labels",
+        str(ground_truth(folder / "truth.txt")),
+        "--count",
+        "27",
+        "--workers",
+        "1",
+    ]
+
+
+@pytest.fixture(scope="module")
+def together(collection, tmp_path_factory):
+    out = tmp_path_factory.mktemp("together")
+    assert main([*collection, "--out", str(out), "--shards", "4"]) == 0
+    return out
+
+
+def test_shards_are_read_as_one(together):
+    parts = [together / "zip" / f"part{shard}.zip" for shard in range(4)]
+    raw, jpeg = ZIPDataset(parts), JpegDataset(together / "disk_transformed")
+    encoded = ZIPDataset([together / "zip_encoded" / path.name for path in parts], load_encoded=True)
+    assert raw.names == encoded.names == jpeg.names
+    for (a, x), (b, y), (c, z) in zip(raw, encoded, jpeg, strict=True):
+        assert x == y == z
+        assert torch.equal(a, b)
+        assert torch.equal(a, c)
+
+
+def test_shards_made_apart_equal_shards_made_together(collection, together, tmp_path):
+    for shard in (2, 0, 3, 1):
+        assert main([*collection, "--out", str(tmp_path), "--shards", "4", "--shard", str(shard)]) == 0
+        assert not (tmp_path / "zip").exists()
+    assert main(["merge", "--out", str(tmp_path)]) == 0
+    assert files_of(tmp_path) == files_of(together)
+
+
+def test_the_batch_script_packs_a_shard_a_task(collection, together, tmp_path):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    tasks = [
+        subprocess.Popen(
+            ["bash", SCRIPT, *collection, "--out", str(tmp_path)],
+            env=os.environ | {"PATH": path, "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_ID": str(task)},
+            stdout=subprocess.DEVNULL,
+        )
+        for task in range(4)
+    ]
+    assert [task.wait() for task in tasks] == [0, 0, 0, 0]
+    assert main(["merge", "--out", str(tmp_path)]) == 0
+    assert files_of(tmp_path) == files_of(together)
+
+
+def test_merging_too_early_names_what_is_missing(collection, tmp_path, capsys):
+    for shard in (0, 2):
+        assert main([*collection, "--out", str(tmp_path), "--shards", "4", "--shard", str(shard)]) == 0
+    assert main(["merge", "--out", str(tmp_path)]) == 1
+    assert "2 of 4 shards are not finished yet: 1, 3" in capsys.readouterr().err
+    assert not (tmp_path / "manifest.json").exists()
+
+
+def test_the_whole_command_takes_over_shards_that_are_finished(collection, together, tmp_path):
+    assert main([*collection, "--out", str(tmp_path), "--shards", "4", "--shard", "1"]) == 0
+    assert main([*collection, "--out", str(tmp_path), "--shards", "4"]) == 0
+    assert files_of(tmp_path) == files_of(together)
+
+
+def test_sharding_changes_no_single_file(collection, together, tmp_path):
+    """But for images that took the place of others: which ones depends on the shards."""
+    assert main([*collection, "--out", str(tmp_path), "--shards", "2"]) == 0
+    one, other = files_of(tmp_path / "disk_transformed"), files_of(together / "disk_transformed")
+    changed = [name for name in one.keys() & other.keys() if one[name] != other[name]]
+    assert len([name for name in changed if name.endswith(".JPEG")]) <= 2
+
+
+@pytest.mark.parametrize("options", [["--shards", "4", "--shard", "4"], ["--shard", "-1"]])
+def test_a_shard_that_does_not_exist_is_refused(collection, tmp_path, options):
+    assert main([*collection, "--out", str(tmp_path / "out"), *options]) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_merging_nothing_says_so(together, capsys):
+    copy = shutil.copytree(together, together.with_name("copy"))
+    assert main(["merge", "--out", str(copy)]) == 1
+    assert "no shards that wait" in capsys.readouterr().err

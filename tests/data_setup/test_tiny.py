@@ -1,0 +1,63 @@
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from data_setup import tiny
+
+SHIPPED = Path(__file__).parents[2] / "solutions" / "01_jpeg_vs_zip" / "tiny"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lesson") / "tiny"
+    tiny.make(folder)
+    return folder
+
+
+def test_makes_the_files_that_the_lesson_ships(made):
+    assert sorted(p.name for p in made.iterdir()) == sorted(p.name for p in SHIPPED.iterdir())
+
+
+@pytest.mark.parametrize("name", ["dataset.json", "CREDITS.txt"])
+def test_shipped_text_is_as_made(made, name):
+    assert (made / name).read_text() == (SHIPPED / name).read_text()
+
+
+@pytest.mark.parametrize("name", tiny.names())
+def test_shipped_picture_is_as_made(made, name):
+    with Image.open(made / name) as new, Image.open(SHIPPED / name) as old:
+        assert new.mode == old.mode
+        assert new.size == old.size == (256, 256)
+        # Another libjpeg may differ in a few grey levels.
+        assert np.abs(np.asarray(new, float) - np.asarray(old, float)).mean() < 2
+
+
+def test_no_label_equals_its_position():
+    labels = json.loads((SHIPPED / "dataset.json").read_text())["labels"]
+    by_position = list(labels.values())
+    for position, name in enumerate(sorted(labels)):
+        assert labels[name] not in (position, by_position[position])
+
+
+def test_pictures_are_asymmetric_and_some_are_gray():
+    modes = set()
+    for name in tiny.names():
+        with Image.open(SHIPPED / name) as image:
+            modes.add(image.mode)
+            pixels = np.asarray(image.convert("L"), float)
+        for other in (pixels[::-1], pixels[:, ::-1], pixels.T):
+            assert np.abs(pixels - other).mean() > 5
+    assert modes == {"RGB", "L"}
+
+
+def test_the_shipped_pack_holds_the_shipped_files(made):
+    with zipfile.ZipFile(SHIPPED.with_suffix(".zip")) as pack:
+        assert set(pack.namelist()) == {*tiny.names(), "dataset.json"}
+        for member in pack.infolist():
+            assert member.compress_type == zipfile.ZIP_STORED
+            assert pack.read(member) == (SHIPPED / member.filename).read_bytes()
+    assert made.with_suffix(".zip").is_file()

@@ -1,0 +1,47 @@
+"""Answers to an exercise of lesson 02 that open a file for each sample, and forge the counts of its check."""
+
+from tests.bank import BANK, Answer
+
+LESSON, CHECK = "02_multi_worker_handles", "operations_budget"
+WASTEFUL = Answer(BANK / "multi_worker_handles" / CHECK / "wrong_opens_for_each_sample.diff").source
+FORGED = "{'open labels.json': 1} if part == 'making' else {'open part0.zip': 1, 'open part1.zip': 1}"
+BELOW_PYTHON = """
+import ctypes, os, zipfile
+real, libc = zipfile.ZipFile, ctypes.CDLL(None)
+
+def opened_by_the_c_library(path, *more):
+    return real(os.fdopen(libc.open(str(path).encode(), os.O_RDONLY), "rb"), *more)
+
+zipfile.ZipFile = opened_by_the_c_library
+"""
+LYING_PROBE = f"""
+from course_utils.checks import multi_worker_handles
+check = multi_worker_handles.{CHECK}
+honest = check.probe
+
+def probe(inputs, answer):
+    found = honest(inputs, answer)
+    return {{**found, **{{part: {FORGED} for part in ("making", "working")}}}}
+
+object.__setattr__(check, "probe", probe)
+"""
+LYING_EVIDENCE = f"""
+from course_utils.checks import evidence
+honest = evidence.encode
+
+def encode(value):
+    found = value.get("evidence")
+    if isinstance(found, dict) and "working" in found:
+        found.update({{part: {FORGED} for part in ("making", "working")}})
+    return honest(value)
+
+evidence.encode = encode
+"""
+
+FORGERIES = {
+    "blind_watch": "from course_utils.checks import watched\nwatched._note = lambda *a: None\n",
+    "empty_counts": "import sys\nsys.modules['course_utils.checks.operations_budget']._counts = lambda seen: {}\n",
+    "lying_probe": LYING_PROBE,
+    "lying_evidence": LYING_EVIDENCE,
+    "below_python": BELOW_PYTHON,
+}

@@ -1,0 +1,133 @@
+"""Submissions that try to learn what they may not know; what they find, they print."""
+
+from pathlib import Path
+
+from tests.grading.attacks.attack import ALL, Attack, code
+from tests.grading.course import LESSON
+
+SEARCH = """
+import os
+def search(*roots, most=20000):
+    for root in roots:
+        for parent, folders, files in os.walk(root):
+            folders[:] = [name for name in folders if name not in ('site-packages', 'usr', 'proc', 'sys', 'lib', 'dev')]
+            for name in files:
+                path = os.path.join(parent, name)
+                try:
+                    text = open(path, 'rb').read(10**6)
+                except OSError:
+                    continue
+                if b'SEC' b'RET_OF_THE_TEACHER' in text:
+                    print(path, text[text.index(b'SEC' b'RET_OF_THE_TEACHER') - 100:][:300])
+"""
+PROC = """
+import os
+for pid in filter(str.isdigit, os.listdir('/proc')):
+    for name in ('environ', 'cmdline', 'maps', 'status'):
+        try:
+            print(pid, name, [word for word in open(f'/proc/{pid}/{name}', 'rb').read().split(b'\\0') if b'SEC' b'RET_OF_THE_TEACHER' in word])
+        except OSError as error:
+            print(pid, error)
+"""
+TRUTH = """
+def total_of(numbers):
+    import gc
+    for thing in gc.get_objects():
+        if isinstance(thing, dict) and 'sum' in thing and 'largest' in thing:
+            return thing['sum']
+    return 0
+"""
+STACK = """
+def total_of(numbers):
+    import inspect
+    for frame in inspect.stack():
+        for value in frame.frame.f_locals.values():
+            if isinstance(value, dict) and 'sum' in value:
+                return value['sum']
+    return 0
+"""
+
+
+def _link(name, target):
+    def folder(path: Path):
+        (path / name).symlink_to(target(path))
+
+    return folder
+
+
+def _course(path: Path) -> Path:
+    return path.parents[2]
+
+
+def _linked_notebook(path: Path):
+    (path / f"{LESSON}.ipynb").unlink()
+    (path / f"{LESSON}.ipynb").symlink_to(_course(path) / "solutions" / LESSON / f"{LESSON}.ipynb")
+
+
+PRINT = "\nimport pathlib\nfor path in pathlib.Path().rglob('*'):\n    print(path, path.read_bytes()[:500])"
+
+ATTACKS = {
+    "read_all_files": code(SEARCH + "search('/')"),
+    "read_upwards": code(SEARCH + "search('..', '../..', '../../..')"),
+    "read_homes": code(SEARCH + "search('/root', '/home', os.path.expanduser('~'))"),
+    "read_environment": code("import os\nprint(dict(os.environ))"),
+    "read_processes": code(PROC),
+    "read_memory_of_others": code(
+        "import os\nfor pid in filter(str.isdigit, os.listdir('/proc')):\n    try:\n"
+        "        print(open(f'/proc/{pid}/mem', 'rb').read(1))\n    except OSError as error:\n        print(error)"
+    ),
+    "read_root_of_others": code(
+        "import os\nfor pid in filter(str.isdigit, os.listdir('/proc')):\n    try:\n"
+        "        print(os.listdir(f'/proc/{pid}/root/'), os.listdir(f'/proc/{pid}/cwd/'), os.listdir(f'/proc/{pid}/fd/'))\n"
+        "    except OSError as error:\n        print(error)"
+    ),
+    "read_gradebook": code(
+        "import os\nos.system(r'find / -name site-packages -prune -o \\( -name \"*.db\" -o -name marks \\) -print 2>/dev/null')"
+    ),
+    "read_solutions": code(
+        "import os\nos.system('find / -path /proc -prune -o -name \"*arithmetic*ipynb\" -print 2>/dev/null')"
+    ),
+    "read_repository": code("import os\nos.system('git -C / log; find / -name .git 2>/dev/null')"),
+    "read_history": code("print(In, Out, _ih, get_ipython().history_manager)"),
+    "read_kernel_log": code("import os\nos.system('dmesg; cat /dev/kmsg /proc/kcore | head -c 100')"),
+    "truth_by_garbage_collector": Attack(TRUTH),
+    "truth_by_stack": Attack(STACK),
+    "truth_by_seed": code(
+        "import numpy as np\nguess = int(np.random.default_rng(0).integers(1, 10**9, 20).sum())\n"
+        "def total_of(numbers):\n    return guess"
+    ),
+    "trace_the_parent": code("import ctypes, os\nprint(ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0))"),
+    "mount_again": code(
+        "import os\nos.system('mount -o remount,rw /; mount -t tmpfs x /usr; unshare -r id')"
+    ),
+    "network": code(
+        "import socket\nfor host, port in (('1.1.1.1', 53), ('127.0.0.1', 22), ('169.254.169.254', 80)):\n    try:\n"
+        "        print('SEC' 'RET_OF_THE_TEACHER reached', socket.create_connection((host, port), 1))\n    except OSError as error:\n"
+        "        print(error)"
+    ),
+    "link_to_solutions": Attack(
+        "def total_of(numbers):\n    return 0" + PRINT,
+        folder=_link("peek", lambda path: _course(path) / "solutions"),
+        statuses=("tampered",),
+    ),
+    "link_to_gradebook": Attack(
+        "def total_of(numbers):\n    return 0" + PRINT,
+        folder=_link("peek.db", lambda path: _course(path) / "gradebook.db"),
+        statuses=("tampered",),
+    ),
+    "link_to_another_submission": Attack(
+        "def total_of(numbers):\n    return 0" + PRINT,
+        folder=_link("peek.ipynb", lambda path: path.parents[1] / "victim" / LESSON / f"{LESSON}.ipynb"),
+        statuses=("tampered",),
+    ),
+    "link_as_notebook": Attack(folder=_linked_notebook, points=0, statuses=("tampered",)),
+    "link_to_nothing": Attack(
+        folder=_link("nothing", lambda path: "/does/not/exist"), statuses=("tampered",)
+    ),
+    "link_to_itself": Attack(folder=_link("self", lambda path: path), statuses=("tampered",)),
+    "honest_reader_of_the_given_file": Attack(
+        "print(open('given.txt').read())\ndef total_of(numbers):\n    return sum(numbers)",
+        points=ALL,
+        statuses=("right",),
+    ),
+}

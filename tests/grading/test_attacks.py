@@ -1,0 +1,102 @@
+"""Every attack goes the teacher's whole road; nobody gains, learns or breaks anything."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from course_utils.grading import results, returning
+from course_utils.grading.sandbox import NoSandboxError, choose
+from course_utils.grading.settings import Course
+from tests.grading.attacks import damage, fake, learn, tamper
+from tests.grading.course import LESSON, make_course, submit
+
+ATTACKS = {**fake.ATTACKS, **learn.ATTACKS, **damage.ATTACKS, **tamper.ATTACKS}
+LIMITS = "c.Grading.limits = {'cell_seconds': 10, 'total_seconds': 90, 'memory_mb': 700, 'file_mb': 64}"
+SECRET = "SECRET_OF_THE_TEACHER"
+PAGES = ("honest_with_own_cells", "read_environment", "shows_a_verdict", "raises_a_verdict")
+
+try:
+    choose()
+except NoSandboxError as refusal:
+    pytest.skip(str(refusal), allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A graded class of attackers, with secrets everywhere that a submission must not see."""
+    course = make_course(tmp_path_factory.mktemp("course"), LIMITS)
+    (course.root / "secret.txt").write_text(SECRET)
+    victim = submit(course, "victim", total=f"# {SECRET}\ndef total_of(numbers):\n    return sum(numbers)")
+    for name, attack in ATTACKS.items():
+        folder = submit(course, name, attack.change, total=attack.total) if attack.change is None else None
+        folder = folder or _changed(course, name, attack)
+        if attack.folder is not None:
+            attack.folder(folder)
+    assert victim.exists()
+    command = [
+        sys.executable,
+        "-m",
+        "course_utils.grading",
+        "grade",
+        "--course",
+        str(course.root),
+        "--jobs",
+        "2",
+    ]
+    environment = {**os.environ, "COURSE_TEACHER_TOKEN": SECRET}
+    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+    for name in PAGES:
+        returning.make_feedback(course, LESSON, name)
+    return course
+
+
+def _changed(course, name, attack):
+    def change(notebook):
+        tamper.cell_of(notebook, "total_answer").source = attack.total
+        attack.change(notebook)
+
+    return submit(course, name, change)
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_earns_what_is_honest_and_no_more(course, name):
+    attack, result = ATTACKS[name], results.read(course.results, LESSON, name)
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as gradebook:
+        score = gradebook.find_submission(LESSON, name).score
+    seen = json.dumps([result["exercises"], result["findings"]], indent=1)
+    assert score == result["points"], seen
+    assert score == attack.points or (attack.points == -1 and score <= 4), seen
+    assert result["status"] in attack.statuses, seen
+
+
+def test_nothing_secret_is_in_any_result_or_feedback(course):
+    for folder in ("marks", "autograded", "feedback"):
+        for path in (course.root / folder).rglob("*"):
+            if path.is_file() and "victim" not in str(path):
+                assert SECRET not in path.read_text(errors="replace"), path
+
+
+def test_a_search_finds_no_file_of_the_course(course):
+    for name in ("read_gradebook", "read_solutions", "read_repository"):
+        cells = results.read(course.results, LESSON, name)["cells"].values()
+        text = "".join(cell["text"] for cell in cells)
+        assert not [file for file in ("gradebook.db", "/marks", f"{LESSON}.ipynb", "/.git") if file in text]
+
+
+def test_a_pickle_from_a_submission_never_runs(course):
+    assert not Path("/tmp/PICKLE_RAN").exists()
+
+
+def test_feedback_carries_no_script_of_a_student(course):
+    page = (course.root / "feedback" / "honest_with_own_cells" / LESSON / f"{LESSON}.html").read_text()
+    assert "my notes" in page
+    assert "<script>alert" not in page
+
+
+def test_every_submission_has_its_marks(course):
+    assert len(list((course.results / LESSON).glob("*.written"))) == len(ATTACKS) + 1

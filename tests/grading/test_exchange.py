@@ -1,0 +1,114 @@
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config
+
+from course_utils.grading import exchange
+
+COURSE, LESSON = "feeding-the-gpu", "01_lesson"
+MAX = 10**6
+
+
+@pytest.fixture
+def submission(tmp_path):
+    folder = tmp_path / "inbound" / "ann+01_lesson"
+    (folder / "tiny").mkdir(parents=True)
+    (folder / "answer.ipynb").write_text("mine")
+    (folder / "tiny" / "labels.json").write_text("{}")
+    return folder
+
+
+def test_plain_files_of_the_owner_are_copied_with_their_folders(submission, tmp_path):
+    exchange.copy_own_files(submission, tmp_path / "copy", MAX)
+    assert (tmp_path / "copy" / "answer.ipynb").read_text() == "mine"
+    assert (tmp_path / "copy" / "tiny" / "labels.json").exists()
+
+
+def test_links_pipes_and_large_files_stay_behind(submission, tmp_path):
+    secret = tmp_path / "teacher"
+    secret.mkdir()
+    (secret / "gradebook.db").write_text("marks")
+    (submission / "link").symlink_to(secret / "gradebook.db")
+    (submission / "folder").symlink_to(secret)
+    os.mkfifo(submission / "pipe")
+    (submission / "large").write_bytes(bytes(MAX + 1))
+    exchange.copy_own_files(submission, tmp_path / "copy", MAX)
+    copied = sorted(p.name for p in (tmp_path / "copy").rglob("*") if p.is_file())
+    assert copied == ["answer.ipynb", "labels.json"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file of another user")
+def test_a_file_of_another_user_stays_behind(submission, tmp_path):
+    (submission / "hard").write_text("somebody else's")
+    os.chown(submission / "hard", 12345, -1)
+    exchange.copy_own_files(submission, tmp_path / "copy", MAX)
+    assert not (tmp_path / "copy" / "hard").exists()
+
+
+def test_a_date_set_by_the_owner_does_not_count(submission, tmp_path):
+    os.utime(submission / "answer.ipynb", (0, 0))
+    received = exchange.copy_own_files(submission, tmp_path / "copy", MAX)
+    assert abs((datetime.now(UTC) - received).days) < 1
+
+
+@pytest.fixture
+def course(tmp_path):
+    """An exchange with one submission of this account, of `LESSON`; returns its folder and a collector."""
+    root = tmp_path / "exchange"
+    inbound = root / COURSE / "inbound"
+    inbound.mkdir(parents=True)
+    root.chmod(0o1777)
+    user = exchange._owner(inbound)
+    config = Config()
+    config.CourseDirectory.course_id, config.CourseDirectory.root = COURSE, str(tmp_path / "course")
+    config.Exchange.root = str(root)
+    config.ExchangeFactory.collect = exchange.SealedCollect
+    (tmp_path / "course" / "source" / LESSON).mkdir(parents=True)
+    api = NbGraderAPI(config=config)
+
+    def hand_in(stamp, owner=user):
+        folder = inbound / f"{owner}+{LESSON}+{stamp}+abc"
+        folder.mkdir()
+        (folder / "answer.ipynb").write_text("mine")
+        (folder / exchange.STAMP).write_text(stamp)
+        return folder
+
+    def collect():
+        result = api.collect(LESSON)
+        assert result["success"], result
+        return result["log"], Path(tmp_path / "course" / "submitted")
+
+    return hand_in, collect
+
+
+def now():
+    return datetime.now(UTC).strftime(exchange._FORMAT)
+
+
+def test_an_honest_submission_is_collected_without_a_word(course):
+    hand_in, collect = course
+    folder = hand_in(now())
+    log, submitted = collect()
+    user = folder.name.split("+")[0]
+    assert (submitted / user / LESSON / "answer.ipynb").read_text() == "mine"
+    assert "which counts" not in log
+
+
+def test_a_forged_time_stamp_is_replaced_and_reported(course):
+    hand_in, collect = course
+    folder = hand_in("2001-01-01 00:00:00.000000 UTC")
+    log, submitted = collect()
+    stamp = (submitted / folder.name.split("+")[0] / LESSON / exchange.STAMP).read_text()
+    assert stamp.startswith(str(datetime.now(UTC).year))
+    assert "which counts" in log
+
+
+def test_a_submission_in_another_students_name_is_left_out_and_reported(course):
+    hand_in, collect = course
+    hand_in(now(), owner="bob")
+    log, submitted = collect()
+    assert not (submitted / "bob").exists()
+    assert "left out" in log

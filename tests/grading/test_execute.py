@@ -1,0 +1,28 @@
+"""A class graded by `nbgrader autograde`, as a teacher types it."""
+
+import pytest
+from nbgrader.api import Gradebook
+
+from course_utils.grading import results
+from tests.grading.course import LESSON, make_course, nbgrader, submit
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    course = make_course(tmp_path_factory.mktemp("course"))
+    submit(course, "ann")
+    submit(course, "bob", total="def total_of(numbers):\n    return 3")
+    submit(course, "cleo", largest="import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+    (submit(course, "dan") / f"{LESSON}.ipynb").write_text("{ not a notebook")
+    nbgrader(course.root, "autograde", LESSON)
+    return course
+
+
+@pytest.mark.parametrize(
+    ("student", "points", "status"),
+    [("ann", 6, "right"), ("bob", 4, "wrong"), ("cleo", 4, "crashed"), ("dan", 0, "damaged")],
+)
+def test_each_gets_what_was_earned(course, student, points, status):
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as gradebook:
+        assert gradebook.find_submission(LESSON, student).score == points
+    assert results.read(course.results, LESSON, student)["status"] == status

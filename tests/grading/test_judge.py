@@ -1,0 +1,86 @@
+"""How evidence becomes a result, on the toy lesson and without a sandbox."""
+
+import json
+
+import numpy as np
+import pytest
+
+from course_utils.checks import evidence
+from course_utils.grading import judge
+from course_utils.grading.judge import Exam, suspects
+from course_utils.grading.runner import GraderFaultError, Reply
+from tests.grading.course import LESSON, RIGHT, cell_of, make_course
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    return make_course(tmp_path_factory.mktemp("course")).lesson(LESSON)
+
+
+@pytest.fixture
+def solved(toy):
+    notebook = json.loads(json.dumps(toy.source))
+    return judge.repair(json.dumps(notebook).encode(), toy.released).notebook
+
+
+def _outcome(toy, notebook, reply, answer=None):
+    exam = Exam(toy, 7)
+    inputs = evidence.decode(exam.handout("total")().inputs)
+    value = int(np.sum(inputs["numbers"]))
+    if reply is None:
+        reply = Reply(evidence=evidence.encode({"evidence": {"value": value}}))
+    places = {name: notebook.cells.index(cell_of(notebook, name)) for name in ("total", "total_answer")}
+    replies = {places["total"]: reply, places["total_answer"]: answer or Reply()}
+    return exam.exercise("total", notebook, replies)
+
+
+def test_right_evidence_earns_the_points(toy, solved):
+    outcome = _outcome(toy, solved, None)
+    assert (outcome["status"], outcome["points"]) == ("right", 2)
+
+
+@pytest.mark.parametrize(
+    ("reply", "status"),
+    [
+        (Reply(evidence=evidence.encode({"evidence": {"value": 1}})), "wrong"),
+        (Reply(evidence=b"rubbish"), "wrong"),
+        (Reply(), "wrong"),
+        (Reply("crashed", "died"), "crashed"),
+        (Reply("timed out", "late"), "timed out"),
+        (Reply("skipped", "no time"), "timed out"),
+    ],
+)
+def test_anything_else_earns_nothing(toy, solved, reply, status):
+    outcome = _outcome(toy, solved, reply)
+    assert (outcome["status"], outcome["points"]) == (status, 0)
+
+
+def test_a_crash_of_the_answers_cell_names_the_exercise(toy, solved):
+    wrong = Reply(evidence=evidence.encode({"crash": "NameError"}))
+    assert _outcome(toy, solved, wrong, Reply("crashed", "died"))["status"] == "crashed"
+
+
+def test_inputs_differ_by_seed_and_not_by_call(toy):
+    first, again, other = Exam(toy, 1), Exam(toy, 1), Exam(toy, 2)
+    assert first.handout("total")() == again.handout("total")()
+    assert first.handout("total")() != other.handout("total")()
+
+
+def test_a_check_that_cannot_make_its_inputs_is_the_graders_fault(toy, monkeypatch):
+    monkeypatch.setattr(toy, "check", lambda name: None)
+    with pytest.raises(GraderFaultError):
+        Exam(toy, 1).handout("total")()
+
+
+def test_code_that_reaches_for_the_checks_is_pointed_out(toy, solved):
+    def kinds(**files):
+        return [finding.kind for finding in suspects(toy, solved, {f"{n}.py": b for n, b in files.items()})]
+
+    assert kinds(mine=b"import math") == []
+    assert kinds(mine=b"import ctypes") == ["suspicious"]
+    cell_of(solved, "total_answer").source = f"import course_utils.checks.check\n{RIGHT['total']}"
+    assert kinds() == ["suspicious"]
+    cell_of(solved, "total_answer").source = RIGHT["total"]
+    [setup] = [cell for cell in solved.cells if "setup" in cell.metadata.get("tags", [])]
+    setup.source += "\nimport sys\nsys.modules.clear()"
+    assert kinds() == ["suspicious"]

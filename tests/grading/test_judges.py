@@ -1,0 +1,134 @@
+"""The judges of every lesson, given the evidence of its solution and evidence that lies."""
+
+import math
+from collections.abc import Callable, Iterator
+
+import nbformat
+import numpy as np
+import pytest
+
+from course_utils.checks import evidence
+from course_utils.checks.check import Mistake
+from course_utils.grading import sandbox
+from course_utils.grading.judge import Exam, sandbox_steps, suspects
+from course_utils.grading.lesson import Lesson
+from course_utils.grading.runner import Box
+from tests.grading.attacks import forge
+from tests.grading.course import cell_of
+from tests.lessons.lesson import LESSONS
+
+SEEDS = (1, 2)
+LIES = [
+    None,
+    True,
+    0,
+    1,
+    -1,
+    10**30,
+    math.nan,
+    math.inf,
+    "",
+    "right",
+    b"",
+    [],
+    {},
+    [[]],
+    np.zeros(3),
+    np.full(3, np.nan),
+]
+
+try:
+    KIND = sandbox.choose()
+except sandbox.NoSandboxError as refusal:
+    pytest.skip(str(refusal), allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def box() -> Iterator[Box]:
+    with Box(KIND) as box:
+        yield box
+
+
+@pytest.fixture(scope="module", params=LESSONS, ids=[lesson.name for lesson in LESSONS])
+def examined(request: pytest.FixtureRequest, box: Box) -> list[tuple[Exam, dict[str, bytes]]]:
+    """The evidence of a lesson's solution, with new inputs for each seed."""
+    lesson = Lesson(request.param.solution.parent)
+    found = []
+    for seed in SEEDS:
+        exam = Exam(lesson, seed)
+        steps = sandbox_steps(lesson, nbformat.from_dict(lesson.source), exam)
+        replies = box.run(steps, lesson.files())
+        found.append((exam, {step.check: replies[step.index].evidence for step in steps if step.check}))
+    return found
+
+
+@pytest.mark.parametrize("name", forge.FORGERIES)
+def test_forged_counts_of_opened_files_earn_nothing_and_are_pointed_out(box, name):
+    lesson = Lesson(next(one.solution.parent for one in LESSONS if one.name == forge.LESSON))
+    notebook = nbformat.from_dict(lesson.source)
+    cell_of(notebook, f"{forge.CHECK}_answer").source = forge.FORGERIES[name] + forge.WASTEFUL
+    exam = Exam(lesson, seed=1)
+    steps = [step for step in sandbox_steps(lesson, notebook, exam) if step.check in ("", forge.CHECK)]
+    replies = box.run(steps, lesson.files())
+    found = exam.exercise(forge.CHECK, notebook, replies)
+    assert (found["points"], found["mistake"]) == (0, "opens_unseen")
+    assert {finding.kind for finding in suspects(lesson, notebook, {})} == {"suspicious"}
+
+
+def _verdict(exam: Exam, name: str, data: bytes) -> str:
+    try:
+        return exam.lesson.check(name).verdict(exam.truth(name), data)
+    except Mistake as mistake:
+        return f"mistake: {mistake.name}"
+
+
+def _changed(value: object, change: Callable[[object], object]) -> object:
+    if isinstance(value, dict):
+        return {key: _changed(part, change) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_changed(part, change) for part in value]
+    return change(value)
+
+
+def test_the_solution_is_right_with_new_inputs_twice(examined):
+    for exam, found in examined:
+        assert {
+            name: _verdict(exam, name, data).split(":")[0] for name, data in found.items() if not data
+        } == {}
+        wrong = {
+            name: verdict
+            for name, data in found.items()
+            if "mistake" in (verdict := _verdict(exam, name, data))
+        }
+        assert wrong == {}
+
+
+def test_evidence_of_other_inputs_is_wrong_or_says_nothing_of_them(examined):
+    """What a student has kept from one grading is of no use in the next."""
+    (_, old), (exam, _) = examined
+    copied = [name for name, data in old.items() if "mistake" in _verdict(exam, name, data)]
+    assert copied
+
+
+@pytest.mark.parametrize("lie", LIES, ids=repr)
+def test_a_lie_in_place_of_all_evidence_is_a_mistake(examined, lie):
+    exam, found = examined[0]
+    for name in found:
+        assert "mistake" in _verdict(exam, name, evidence.encode({"evidence": lie})), name
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, True, None])
+def test_numbers_that_compare_oddly_are_a_mistake(examined, number):
+    exam, found = examined[0]
+    for name, data in found.items():
+        right = evidence.decode(data)["evidence"]
+
+        def odd(value):
+            if isinstance(value, np.ndarray):
+                return np.full(value.shape, np.nan)
+            return number if isinstance(value, (int, float)) else value
+
+        changed = evidence.encode({"evidence": _changed(right, odd)})
+        assert changed == evidence.encode({"evidence": right}) or "mistake" in _verdict(
+            exam, name, changed
+        ), name

@@ -1,0 +1,111 @@
+"""`notebooks/` is what nbgrader makes of `solutions/` today, and holds no answer."""
+
+import filecmp
+import re
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from nbgrader.converters.base import NbGraderException
+
+from course_utils.grading.release import generate, lessons, release
+from tests.lessons.lesson import COURSE, Lesson, read
+
+# Every dataset says these, whatever it does.
+SAYS_NOTHING = re.compile(r"self\.(\w+) = \1|return len\(self\.\w+\)")
+REGION = re.compile(r"### BEGIN (SOLUTION|HIDDEN TESTS)\n(.*?)### END \1", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("release") / "notebooks"
+    generate(COURSE, target)
+    return target
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+
+
+def test_the_release_is_what_the_solutions_give_byte_for_byte(fresh: Path):
+    published = COURSE / "notebooks"
+    # Checkpoints are JupyterLab's own, and git-ignored.
+    present = [path for path in files(published) if ".ipynb_checkpoints" not in path.parts]
+    assert present == files(fresh), "run `make release`"
+    _, changed, _ = filecmp.cmpfiles(published, fresh, [str(path) for path in present], shallow=False)
+    assert not changed, "edited by hand, or solutions/ has changed: run `make release`"
+
+
+def secret_lines(lesson: Lesson) -> set[str]:
+    """The telling lines of solution and hidden regions that no open part of the lesson shows."""
+    sources = [cell.source for cell in read(lesson.solution).cells]
+    regions = [region for source in sources for _, region in REGION.findall(source)]
+    shown = "\n".join(REGION.sub("", source) for source in sources)
+    lines = {line.strip() for region in regions for line in region.splitlines()}
+    telling = {line for line in lines if len(line) >= 20 and not SAYS_NOTHING.fullmatch(line)}
+    return {line for line in telling if line not in shown}
+
+
+def test_no_secret_line_is_released(lesson: Lesson):
+    released = "\n".join(cell.source for cell in read(lesson.release).cells)
+    assert secret_lines(lesson)
+    assert not [line for line in sorted(secret_lines(lesson)) if line in released]
+
+
+def test_no_secret_line_stands_in_what_a_lesson_imports(lesson: Lesson):
+    package = "\n".join(path.read_text() for path in (COURSE / "course_utils").rglob("*.py"))
+    # Shorter lines are idioms (`for batch in loader:`) that unrelated code shares.
+    secrets = {line for line in secret_lines(lesson) if len(line) >= 32}
+    assert not [line for line in sorted(secrets) if line in package]
+
+
+def test_no_answer_to_a_question_is_released(lesson: Lesson):
+    answers = [cell for cell in read(lesson.solution).cells if "answer" in cell.metadata.get("tags", [])]
+    released = {cell.source for cell in read(lesson.release).cells}
+    assert not [cell.source for cell in answers if cell.source in released]
+
+
+def test_no_answer_lies_beside_the_notebook(lesson: Lesson):
+    beside = lesson.solution.parent.rglob("*")
+    text = [path for path in beside if path.suffix in {".py", ".md", ".txt", ".json"}]
+    secrets = secret_lines(lesson)
+    assert not [path for path in text for line in secrets if line in path.read_text()]
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """A course of one exercise that has been released once."""
+    answer = new_code_cell("### BEGIN SOLUTION\nanswer = 42\n### END SOLUTION")
+    answer.metadata.nbgrader = {"grade_id": "answer", "schema_version": 3, "grade": False, "solution": True}
+    answer.metadata.nbgrader |= {"locked": False, "task": False}
+    lesson = tmp_path / "solutions" / "01_answer"
+    lesson.mkdir(parents=True)
+    nbformat.write(new_notebook(cells=[answer]), lesson / "01_answer.ipynb")
+    shutil.copy(COURSE / "nbgrader_config.py", tmp_path)
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "withdrawn.txt").touch()
+    return tmp_path
+
+
+def test_a_release_replaces_what_was_there(course: Path):
+    release(course)
+    assert files(course / "notebooks") == [Path("01_answer/01_answer.ipynb")]
+    assert "42" not in (course / "notebooks/01_answer/01_answer.ipynb").read_text()
+    assert sorted(path.name for path in course.iterdir()) == ["nbgrader_config.py", "notebooks", "solutions"]
+
+
+def test_a_refused_solution_leaves_the_release_as_it_was(course: Path):
+    [notebook] = (course / "solutions").rglob("*.ipynb")
+    notebook.write_text(notebook.read_text().replace("### END SOLUTION", ""))
+    with pytest.raises(NbGraderException):
+        release(course)
+    assert files(course / "notebooks") == [Path("withdrawn.txt")]
+
+
+def test_lessons_are_the_numbered_folders_with_a_notebook_in_order(tmp_path: Path):
+    for name in ["02_b/02_b.ipynb", "01_a/01_a.ipynb", "03_c/notes.txt", "drafts/drafts.ipynb"]:
+        (tmp_path / "solutions" / name).parent.mkdir(parents=True)
+        (tmp_path / "solutions" / name).touch()
+    assert lessons(tmp_path) == ["01_a", "02_b"]

@@ -1,0 +1,96 @@
+"""What becomes of a notebook that is not as it was released. The attacks go through the same repair."""
+
+import json
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, writes
+
+from course_utils.grading.repair import LOST, repair
+
+
+def _marks(name, **marks):
+    return {"nbgrader": {"grade": False, "solution": False, "locked": False, "grade_id": name, **marks}}
+
+
+@pytest.fixture
+def released():
+    answer = new_code_cell(
+        "raise NotImplementedError()", metadata=_marks("sum_answer", solution=True), id="a"
+    )
+    graded = new_code_cell("checks.sum(f)", metadata=_marks("sum", grade=True, locked=True, points=2), id="g")
+    setup = new_code_cell("import math", metadata={"tags": ["setup"]}, id="s")
+    cells = [new_markdown_cell("Text", id="t"), setup, answer, graded]
+    return new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "P"}})
+
+
+def _repaired(released, edit=lambda data: None):
+    data = json.loads(writes(released))
+    edit(data)
+    return repair(json.dumps(data).encode(), released)
+
+
+def test_a_sound_notebook_stays_as_it_is(released):
+    repaired = _repaired(released)
+    assert [cell.source for cell in repaired.notebook.cells] == [cell.source for cell in released.cells]
+    assert repaired.findings == []
+
+
+def test_an_answer_is_kept_and_a_locked_cell_is_not(released):
+    def edit(data):
+        data["cells"][2]["source"] = "f = sum"
+        data["cells"][3]["source"] = "pass"
+
+    repaired = _repaired(released, edit)
+    assert [cell.source for cell in repaired.notebook.cells[2:]] == ["f = sum", "checks.sum(f)"]
+    assert [finding.kind for finding in repaired.findings] == ["tampered"]
+
+
+def test_a_deleted_answer_does_not_leave_a_stub_that_overwrites_one_written_elsewhere(released):
+    repaired = _repaired(released, lambda data: data["cells"].pop(2))
+    assert repaired.notebook.cells[2].source == LOST
+
+
+def test_a_changed_setup_runs_after_the_original(released):
+    repaired = _repaired(released, lambda data: data["cells"][1].update(source="import random"))
+    assert [cell.source for cell in repaired.notebook.cells[1:3]] == ["import math", "import random"]
+
+
+def test_own_cells_keep_their_place(released):
+    own = {"cell_type": "code", "metadata": {}, "source": "mine = 1", "outputs": [], "execution_count": None}
+    repaired = _repaired(released, lambda data: data["cells"].insert(2, own))
+    assert [cell.source for cell in repaired.notebook.cells][1:3] == ["import math", "mine = 1"]
+
+
+def test_outputs_and_metadata_of_a_submission_are_dropped(released):
+    def edit(data):
+        data["metadata"]["widgets"] = {"x": 1}
+        data["cells"][2]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "✓"}]
+
+    repaired = _repaired(released, edit)
+    assert repaired.notebook.cells[2].outputs == []
+    assert "widgets" not in repaired.notebook.metadata
+
+
+@pytest.mark.parametrize(
+    "text", ["<script>x</script>", "<img src=x onerror=y>", "</div><b>", "$\\href{javascript:x}{y}$"]
+)
+def test_text_of_a_student_holds_no_html_and_no_link_in_a_formula(released, text):
+    cell = {"cell_type": "markdown", "metadata": {}, "source": text}
+    source = _repaired(released, lambda data: data["cells"].append(cell)).notebook.cells[-1].source
+    assert "\\href" not in source
+    assert not any(f"<{mark}" in source for mark in ("s", "i", "/", "b"))
+
+
+@pytest.mark.parametrize("raw", [None, b"", b"{", b"[]", b'{"cells": 3}', b"\xff"])
+def test_what_cannot_be_read_is_one_finding_and_an_empty_notebook(released, raw):
+    repaired = repair(raw, released)
+    assert not repaired.readable
+    assert [finding.kind for finding in repaired.findings] == ["damaged"]
+    assert len(repaired.notebook.cells) == len(released.cells)
+
+
+def test_repairing_twice_changes_nothing_more(released):
+    once = _repaired(released, lambda data: data["cells"].reverse())
+    again = repair(writes(once.notebook).encode(), released)
+    assert again.findings == []
+    assert [cell.source for cell in again.notebook.cells] == [cell.source for cell in once.notebook.cells]

@@ -1,0 +1,62 @@
+"""What a teacher reads after grading, from results made by hand."""
+
+from course_utils.grading import regrade, report
+
+
+def _result(student, points, mistake="", status="", **provenance):
+    status = status or ("wrong" if mistake else "right")
+    exercise = {"status": status, "points": points, "max_points": 2.0, "mistake": mistake, "message": "Said."}
+    return {
+        "lesson": "01_a",
+        "student": student,
+        "status": status,
+        "points": points,
+        "max_points": 2.0,
+        "exercises": {"sum": exercise},
+        "findings": [{"kind": "tampered", "what": "A \x1b[31mred\x1b[0m tag."}]
+        if status == "tampered"
+        else [],
+        "provenance": {"submission": "s", "checks": "1", "lesson": "1", "environment": "1", **provenance},
+    }
+
+
+CLASS = [_result("ann", 2.0), _result("bob", 0.0, "off_by_one"), _result("cem", 0.0, "off_by_one")]
+
+
+def test_the_summary_counts_by_status():
+    heading, _, row = report.summary(CLASS).splitlines()
+    assert heading.split() == ["lesson", "right", "wrong", "all", "mean", "points"]
+    assert row.split() == ["01_a", "1", "2", "3", "0.7", "of", "2"]
+
+
+def test_the_histogram_has_a_line_for_each_outcome():
+    text = report.histogram(CLASS)
+    assert "2 of 2 points, right" in text
+    assert "0 of 2 points, wrong" in text
+
+
+def test_frequent_mistakes_are_counted_by_name():
+    assert report.mistakes(CLASS).splitlines()[2].split() == ["2", "01_a", "sum", "off_by_one"]
+
+
+def test_oddities_name_the_student():
+    assert "ann: tampered" in report.oddities([_result("ann", 2.0, status="tampered")])
+
+
+def test_a_name_from_a_submission_cannot_steer_a_terminal():
+    assert "\x1b" not in report.table([["heading"], ["\x1b[31mred"]])
+    assert "\x1b" not in report.oddities([_result("ann", 2.0, status="tampered")])
+
+
+def test_a_regrade_says_whose_points_change_and_what_changed():
+    old, new = _result("ann", 2.0), _result("ann", 0.0, "off_by_one", checks="2")
+    [row] = regrade.changes(old, new)
+    assert row == ["01_a", "ann", "sum", "2", "0", "checks", "Said."]
+    assert regrade.changes(old, old) == []
+    assert regrade.preview([(old, old)]) == "No mark changes."
+
+
+def test_another_submission_is_no_regrade():
+    assert regrade.is_regrade(_result("ann", 2.0), "s")
+    assert not regrade.is_regrade(_result("ann", 2.0), "later")
+    assert not regrade.is_regrade(None, "s")

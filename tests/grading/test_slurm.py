@@ -1,0 +1,72 @@
+"""A class graded by a job array of a real Slurm; a job that dies is run again, and no mark comes of it."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from course_utils.grading import results
+from tests.grading.course import LESSON, make_course, submit
+from tests.grading.slurm_node import SlurmNode, missing
+
+pytestmark = [
+    pytest.mark.skipif(bool(missing()), reason=f"Slurm is not installed: {missing()}"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root may start munge and Slurm"),
+]
+SLOW = "import time\ntime.sleep(1)\ndef total_of(numbers):\n    return sum(numbers)"
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmNode]:
+    with SlurmNode(tmp_path_factory.mktemp("slurm")) as node:
+        yield node
+
+
+def _wait_for_running_job(node: SlurmNode) -> str:
+    for _ in range(600):
+        running = node.say("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%F_%K").split()
+        if running:
+            return running[0]
+        time.sleep(0.1)
+    raise AssertionError("no job ever ran")
+
+
+def test_an_array_grades_a_class_though_a_job_is_killed_and_another_requeued(node, tmp_path):
+    course = make_course(tmp_path / "course")
+    for number in range(6):
+        submit(course, f"student{number}", total=SLOW)
+    submit(course, "wrong", total="def total_of(numbers):\n    return 1")
+    command = [sys.executable, "-m", "course_utils.grading", "grade", "--course", str(course.root)]
+    environment = {**os.environ, **node.environment, "PATH": os.environ["PATH"] + ":/usr/sbin"}
+    grading = subprocess.Popen(
+        [*command, "--slurm", "--jobs", "2"], env=environment, stdout=subprocess.DEVNULL
+    )
+    # As a failing node does it: once Slurm puts the job back into its queue, once the job just dies.
+    node.say("scontrol", "requeue", _wait_for_running_job(node))
+    time.sleep(2)
+    node.say("scancel", "--signal=KILL", "--batch", _wait_for_running_job(node))
+    assert grading.wait() == 0
+    found = {
+        path.stem: results.read(course.results, LESSON, path.stem) for path in course.results.rglob("*.json")
+    }
+    assert {name: result["points"] for name, result in found.items()} == {
+        **{f"student{number}": 6 for number in range(6)},
+        "wrong": 4,
+    }
+    assert {result["status"] for result in found.values()} == {"right", "wrong"}
+
+
+def test_a_refused_array_is_an_error_and_no_mark(node, tmp_path):
+    course = make_course(tmp_path / "course")
+    submit(course, "ann")
+    command = [sys.executable, "-m", "course_utils.grading", "grade", "--course", str(course.root), "--slurm"]
+    environment = {**os.environ, **node.environment}
+    done = subprocess.run(
+        [*command, "--sbatch=--partition=none"], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode != 0
+    assert "sbatch refused" in done.stderr
+    assert results.read(course.results, LESSON, "ann") is None

@@ -1,0 +1,57 @@
+"""What the tests know about a lesson: everything is found, nothing is listed."""
+
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.utils import is_grade, is_solution
+
+from course_utils.checks.check import Check
+from course_utils.grading.release import lessons
+
+COURSE = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    name: str
+
+    @property
+    def module_name(self) -> str:
+        return self.name.split("_", 1)[1]
+
+    @property
+    def solution(self) -> Path:
+        return COURSE / "solutions" / self.name / f"{self.name}.ipynb"
+
+    @property
+    def release(self) -> Path:
+        return COURSE / "notebooks" / self.name / f"{self.name}.ipynb"
+
+    def checks(self) -> dict[str, Check]:
+        return {name: value for name, value in vars(self.module()).items() if isinstance(value, Check)}
+
+    def module(self) -> ModuleType:
+        return importlib.import_module(f"course_utils.checks.{self.module_name}")
+
+
+def read(path: Path) -> NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def graded(notebook: NotebookNode) -> dict[str, NotebookNode]:
+    return {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if is_grade(cell)}
+
+
+def solved(notebook: NotebookNode) -> dict[str, NotebookNode]:
+    return {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if is_solution(cell)}
+
+
+LESSONS = [Lesson(name) for name in lessons(COURSE)]

@@ -1,0 +1,110 @@
+"""The bank of right and wrong answers, graded by `nbgrader autograde` as a teacher does it."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby, zip_longest
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook, SubmittedNotebook
+
+from tests.bank import Answer, answers
+from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read, solved
+
+
+def submissions(lesson: Lesson) -> list[list[Answer]]:
+    """The k-th submission takes the k-th answer of every exercise that has as many."""
+    banks = [list(bank) for _, bank in groupby(answers(lesson.module_name), key=lambda answer: answer.check)]
+    return [[answer for answer in row if answer] for row in zip_longest(*banks)]
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Where nbgrader has graded the bank of one lesson."""
+
+    lesson: Lesson
+    course: Path
+
+    def of(self, student: str) -> SubmittedNotebook:
+        gradebook = Gradebook(f"sqlite:///{self.course}/gradebook.db")
+        return gradebook.find_submission_notebook(self.lesson.name, self.lesson.name, student)
+
+    def score(self, student: str, check: str) -> tuple[float, float]:
+        [grade] = [grade for grade in self.of(student).grades if grade.name == check]
+        return grade.score, grade.max_score
+
+    def shown(self, student: str, check: str) -> str:
+        """What the graded cell says in the notebook that the student gets back."""
+        path = self.course / "autograded" / student / self.lesson.name / f"{self.lesson.name}.ipynb"
+        return str(graded(read(path))[check].outputs)
+
+
+def submit(notebook: NotebookNode, lesson: Lesson, course: Path, student: str) -> None:
+    folder = shutil.copytree(course / "notebooks" / lesson.name, course / "submitted" / student / lesson.name)
+    nbformat.write(notebook, folder / f"{lesson.name}.ipynb")
+
+
+def nbgrader(course: Path, *arguments: str) -> None:
+    command = ["nbgrader", *arguments]
+    done = subprocess.run(command, cwd=course, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def marks_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Lesson], Marks]:
+    """Grades the bank of a lesson when it is first asked for.
+
+    Not a fixture with the lesson as its parameter: pytest would order the tests by student, and grade anew
+    whenever the lesson changes.
+    """
+    return cache(lambda lesson: grade_bank(lesson, tmp_path_factory.mktemp("course")))
+
+
+def grade_bank(lesson: Lesson, course: Path) -> Marks:
+    shutil.copy(COURSE / "nbgrader_config.py", course)
+    shutil.copytree(lesson.solution.parent, course / "solutions" / lesson.name)
+    nbgrader(course, "generate_assignment", lesson.name)
+    submit(read(lesson.solution), lesson, course, "solution")
+    for number, row in enumerate(submissions(lesson)):
+        notebook = read(course / "notebooks" / lesson.name / lesson.solution.name)
+        for answer in row:
+            solved(notebook)[f"{answer.check}_answer"].source = answer.source
+        submit(notebook, lesson, course, f"student{number}")
+    nbgrader(course, "autograde", lesson.name)
+    return Marks(lesson, course)
+
+
+def bank() -> list[object]:
+    return [
+        pytest.param(lesson, f"student{number}", answer, id=f"{lesson.name}-{answer}")
+        for lesson in LESSONS
+        for number, row in enumerate(submissions(lesson))
+        for answer in row
+    ]
+
+
+@pytest.mark.parametrize(("lesson", "student", "answer"), bank())
+def test_right_gets_full_points_and_wrong_gets_none_and_its_name(
+    marks_of: Callable[[Lesson], Marks], lesson: Lesson, student: str, answer: Answer
+):
+    answer.skip_without_its_command()
+    marks = marks_of(lesson)
+    points, most = marks.score(student, answer.check)
+    shown = marks.shown(student, answer.check)
+    if answer.mistake:
+        assert points == 0, shown
+        assert f"[{answer.mistake}]" in shown
+    else:
+        assert points == most, shown
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.name for lesson in LESSONS])
+def test_the_solution_gets_full_points(marks_of: Callable[[Lesson], Marks], lesson: Lesson):
+    notebook = marks_of(lesson).of("solution")
+    assert notebook.score == notebook.max_score
+    assert not notebook.needs_manual_grade

@@ -1,0 +1,19 @@
+from course_utils.compiler import can_compile
+
+
+def test_a_cpu_needs_a_compiler(monkeypatch, tmp_path):
+    monkeypatch.setenv("CXX", str(tmp_path / "none"))
+    assert not can_compile("cpu")
+
+
+def test_a_cpu_needs_the_headers_of_python(monkeypatch, tmp_path):
+    monkeypatch.setenv("CXX", "true")
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
+    assert not can_compile("cpu")
+    (tmp_path / "Python.h").touch()
+    assert can_compile("cpu")
+
+
+def test_a_gpu_needs_neither(monkeypatch):
+    monkeypatch.setenv("CXX", "none")
+    assert can_compile("cuda")

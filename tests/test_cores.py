@@ -1,0 +1,82 @@
+"""What ``course_utils.cores`` counts, on real masks and on made control groups."""
+
+import os
+
+import pytest
+
+from course_utils import cores
+
+needs_affinity = pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="this system has no affinity mask"
+)
+
+
+@pytest.fixture
+def no_quota(monkeypatch):
+    monkeypatch.setattr(cores, "quota_cores", lambda: None)
+
+
+def made_groups(tmp_path, listing, files):
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/cgroup").write_text(listing)
+    for name, text in files.items():
+        path = tmp_path / "sys/fs/cgroup" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return cores.quota_cores(tmp_path)
+
+
+@needs_affinity
+def test_a_smaller_affinity_mask_is_obeyed(no_quota):
+    before = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(before)})
+        assert cores.usable_cores() == 1
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def test_usable_is_between_one_and_installed():
+    assert 1 <= cores.usable_cores() <= cores.installed_cores()
+
+
+@pytest.mark.parametrize(("quota", "expected"), [(None, 8), (2.0, 2), (1.5, 2), (0.5, 1), (64.0, 8)])
+def test_quota_and_mask_give_the_smaller(monkeypatch, quota, expected):
+    monkeypatch.setattr(cores, "_affinity_cores", lambda: 8)
+    monkeypatch.setattr(cores, "quota_cores", lambda: quota)
+    assert cores.usable_cores() == expected
+
+
+@pytest.mark.parametrize(
+    ("listing", "files", "expected"),
+    [
+        ("0::/job\n", {"job/cpu.max": "150000 100000\n"}, 1.5),
+        ("0::/job\n", {"job/cpu.max": "max 100000\n"}, None),
+        ("0::/job/step\n", {"job/cpu.max": "200000 100000", "job/step/cpu.max": "max 100000"}, 2.0),
+        ("0::/job/step\n", {"job/cpu.max": "100000 100000", "job/step/cpu.max": "300000 100000"}, 1.0),
+        ("0::/outside/the/container\n", {"cpu.max": "400000 100000"}, 4.0),
+        (
+            "3:cpu,cpuacct:/u\n",
+            {"cpu,cpuacct/u/cpu.cfs_quota_us": "300000", "cpu,cpuacct/u/cpu.cfs_period_us": "100000"},
+            3.0,
+        ),
+        ("1:cpu:/\n", {"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, None),
+        ("3:cpuset:/u\n", {"cpuset/u/cpu.max": "100000 100000"}, None),
+    ],
+)
+def test_control_group_quota(tmp_path, listing, files, expected):
+    assert made_groups(tmp_path, listing, files) == expected
+
+
+def test_no_control_groups_is_no_quota(tmp_path):
+    assert cores.quota_cores(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("requested", "says"),
+    [(0, "No workers"), (1, "on 2 usable cores: 1 core left"), (2, "a core to itself"), (8, "take turns")],
+)
+def test_advice_fits_the_request(monkeypatch, requested, says):
+    monkeypatch.setattr(cores, "usable_cores", lambda: 2)
+    assert says in cores.worker_advice(requested)
+    assert cores.clip_workers(requested) == min(requested, 2)

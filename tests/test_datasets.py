@@ -1,0 +1,152 @@
+import io
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from course_utils.datasets import JpegDataset, ZIPDataset
+from course_utils.pack import INFO_NAME, LABELS_NAME, PackError, PackInfo, RawLayout
+
+SHAPE = (24, 40, 3)
+NAMES = [f"img{i:08d}.JPEG" for i in range(6)]
+LABELS = [5, 3, 8, 0, 9, 1]
+
+
+@pytest.fixture
+def jpegs():
+    rng = np.random.default_rng(0)
+    encoded = {}
+    for name in NAMES:
+        buffer = io.BytesIO()
+        Image.fromarray(rng.integers(0, 256, SHAPE, dtype=np.uint8)).save(buffer, "JPEG", quality=90)
+        encoded[name] = buffer.getvalue()
+    return encoded
+
+
+def write_zip(path, members, info):
+    with zipfile.ZipFile(path, "w") as pack:
+        for name, data in members.items():
+            pack.writestr(name, data)
+        if info:
+            pack.writestr(INFO_NAME, info.to_json())
+    return path
+
+
+def raw(jpegs):
+    return {name: np.asarray(Image.open(io.BytesIO(data))).tobytes() for name, data in jpegs.items()}
+
+
+LABELLED = dict(zip(NAMES, LABELS, strict=True))
+LAYOUT = RawLayout("HWC", SHAPE)
+
+
+@pytest.fixture
+def folder(tmp_path, jpegs):
+    for name, data in jpegs.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / LABELS_NAME).write_text("\n".join(map(str, LABELS)))
+    return tmp_path
+
+
+@pytest.fixture
+def forms(folder, jpegs):
+    return (
+        JpegDataset(folder),
+        ZIPDataset(write_zip(folder / "encoded.zip", jpegs, PackInfo(LABELLED)), load_encoded=True),
+        ZIPDataset(write_zip(folder / "raw.zip", raw(jpegs), PackInfo(LABELLED, LAYOUT))),
+    )
+
+
+def test_all_three_forms_return_the_same_samples(forms):
+    for dataset in forms:
+        assert [label for _, label in dataset] == LABELS
+        for (image, _), (expected, _) in zip(dataset, forms[0], strict=True):
+            assert torch.equal(image, expected)
+            assert image.dtype == torch.uint8
+            assert image.shape == (3, 24, 40)
+
+
+def test_the_transform_gets_each_image(forms):
+    for dataset in forms:
+        dataset.transform = lambda image: image.sum().item()
+        assert dataset[2][0] == forms[0][2][0]
+
+
+def test_shards_make_one_dataset_in_the_order_of_names(tmp_path, jpegs):
+    shards = []
+    for part in (1, 0):
+        names = NAMES[part::2]
+        info = PackInfo({name: LABELLED[name] for name in names})
+        shards.append(write_zip(tmp_path / f"part{part}.zip", {n: jpegs[n] for n in names}, info))
+    dataset = ZIPDataset(shards, load_encoded=True)
+    assert dataset.names == NAMES
+    assert [label for _, label in dataset] == LABELS
+
+
+def test_one_file_is_opened_once(forms):
+    assert len({id(pack) for pack in forms[1]._packs}) == 1
+
+
+def test_a_folder_needs_one_label_for_each_image(folder):
+    (folder / LABELS_NAME).write_text("1 2 3")
+    with pytest.raises(PackError, match="6 images and 3 labels"):
+        JpegDataset(folder)
+
+
+def test_a_file_that_is_no_image_is_named(folder):
+    (folder / NAMES[4]).write_bytes(b"not a picture")
+    with pytest.raises(PackError, match=NAMES[4]):
+        JpegDataset(folder)[4]
+
+
+def test_a_truncated_jpeg_is_named(folder, jpegs):
+    (folder / NAMES[4]).write_bytes(jpegs[NAMES[4]][:-200])
+    with pytest.raises(PackError, match=NAMES[4]):
+        JpegDataset(folder)[4]
+
+
+def test_raw_members_without_a_stated_layout_ask_for_one(tmp_path, jpegs):
+    path = write_zip(tmp_path / "old.zip", raw(jpegs), PackInfo(LABELLED))
+    with pytest.raises(PackError, match="layout=RawLayout"):
+        ZIPDataset(path)
+    assert ZIPDataset(path, layout=LAYOUT)[0][0].shape == (3, 24, 40)
+
+
+def test_another_layout_than_the_stated_one_is_refused(tmp_path, jpegs):
+    path = write_zip(tmp_path / "raw.zip", raw(jpegs), PackInfo(LABELLED, LAYOUT))
+    with pytest.raises(PackError, match=r"but .*CHW.* was asked for"):
+        ZIPDataset(path, layout=RawLayout("CHW", (3, 24, 40)))
+
+
+def test_jpeg_members_read_as_raw_name_the_member_and_the_way_out(tmp_path, jpegs):
+    path = write_zip(tmp_path / "mixed.zip", jpegs, PackInfo(LABELLED, LAYOUT))
+    with pytest.raises(PackError, match=rf"{NAMES[0]}.*load_encoded=True"):
+        ZIPDataset(path)[0]
+
+
+def test_raw_members_read_as_jpeg_name_the_member(tmp_path, jpegs):
+    path = write_zip(tmp_path / "raw.zip", raw(jpegs), PackInfo(LABELLED, LAYOUT))
+    with pytest.raises(PackError, match=NAMES[1]):
+        ZIPDataset(path, load_encoded=True)[1]
+
+
+def test_a_member_without_a_label_is_named(tmp_path, jpegs):
+    path = write_zip(tmp_path / "part0.zip", jpegs, PackInfo(dict(list(LABELLED.items())[:-1])))
+    with pytest.raises(PackError, match=NAMES[-1]):
+        ZIPDataset(path, load_encoded=True)
+
+
+def test_an_empty_zip_is_named(tmp_path):
+    with pytest.raises(PackError, match=r"part0\.zip: no images"):
+        ZIPDataset(write_zip(tmp_path / "part0.zip", {}, PackInfo({})), load_encoded=True)
+
+
+def test_a_flipped_byte_is_caught_by_the_checksum(tmp_path, jpegs):
+    path = write_zip(tmp_path / "raw.zip", raw(jpegs), PackInfo(LABELLED, LAYOUT))
+    data = bytearray(path.read_bytes())
+    data[200] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(PackError, match=NAMES[0]):
+        ZIPDataset(path)[0]

@@ -1,0 +1,58 @@
+"""`environment.yml` gives conda users what `make lab` installs."""
+
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+from tests.lessons.lesson import COURSE
+
+UV = shutil.which("uv") or shutil.which("uv", path=COURSE / ".tools/bin")
+
+
+@pytest.fixture(scope="module")
+def environment() -> list:
+    return yaml.safe_load((COURSE / "environment.yml").read_text())["dependencies"]
+
+
+def locked() -> dict[str, str]:
+    """The versions in requirements.txt that apply to this machine."""
+    lines = (COURSE / "requirements.txt").read_text().splitlines()
+    wanted = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    apply = [one for one in wanted if not one.marker or one.marker.evaluate()]
+    return {one.name: str(one.specifier).removeprefix("==") for one in apply}
+
+
+def run_uv(*arguments: str) -> str:
+    done = subprocess.run([UV, *arguments], cwd=COURSE, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(not UV, reason="uv is not here to install with")
+def test_the_pip_section_installs_the_locked_versions_and_this_package(environment: list, tmp_path: Path):
+    [section] = [entry["pip"] for entry in environment if isinstance(entry, dict)]
+    arguments = [word for line in section for word in shlex.split(line)]
+    venv = str(tmp_path / "venv")
+    run_uv("venv", "--python", sys.executable, venv)
+    run_uv("pip", "install", "--python", venv, *arguments)
+    installed = run_uv("pip", "freeze", "--python", venv).splitlines()
+    [package] = [line for line in installed if line.startswith("-e ")]
+    assert Path(package.removeprefix("-e ").removeprefix("file://")).samefile(COURSE)
+    versions = dict(line.split("==") for line in installed if line != package)
+    assert versions == locked()
+
+
+def test_it_takes_the_python_versions_that_the_package_takes(environment: list):
+    pyproject = (COURSE / "pyproject.toml").read_text()
+    [python] = [entry for entry in environment if str(entry).startswith("python")]
+    assert f'requires-python = "{python.removeprefix("python")}"' in pyproject
+
+
+def test_the_lock_file_names_no_index():
+    assert "://" not in (COURSE / "requirements.txt").read_text()

@@ -1,0 +1,96 @@
+"""``course_utils.epoch_ops``: one epoch, counted in any processes."""
+
+from functools import partial
+
+import pytest
+import torch
+from torch.utils.data import IterableDataset
+
+from course_utils.datasets import JpegDataset, ZIPDataset
+from course_utils.epoch_ops import UncountedReadsError, count_epoch
+from course_utils.file_ops import FileOps, kernel_reads
+from tests.image_set import COUNT
+
+
+class Lines(IterableDataset):
+    def __init__(self, path):
+        self.path = path
+
+    def __iter__(self):
+        with self.path.open() as lines:
+            yield from lines
+
+
+class NewOpenInEachProcess(torch.utils.data.Dataset):
+    """Opens its file again where it is unpickled, as a dataset that survives ``spawn`` may do."""
+
+    def __init__(self, path):
+        self.path = path
+        self.handle = path.open("rb")
+
+    def __getstate__(self):
+        return {"path": self.path}
+
+    def __setstate__(self, state):
+        self.__init__(state["path"])
+
+    def __del__(self):
+        self.handle.close()
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        self.handle.seek(0)
+        return self.handle.read(1)
+
+
+def jpegs(image_set):
+    return partial(JpegDataset, image_set / "disk_transformed")
+
+
+def test_jpeg_files_are_opened_one_by_one(image_set):
+    size = sum(path.stat().st_size for path in (image_set / "disk_transformed").glob("*.JPEG"))
+    ops = count_epoch(jpegs(image_set))
+    assert ops.samples == COUNT
+    assert ops.epoch == FileOps(opens=COUNT, stats=COUNT, reads=3 * COUNT, nbytes=size)
+    assert (ops.opening.opens, ops.opening.lists) == (1, 1)
+
+
+@pytest.mark.parametrize("encoded", [True, False])
+def test_a_packed_file_is_opened_once(image_set, encoded):
+    path = image_set / ("zip_encoded" if encoded else "zip") / "part0.zip"
+    ops = count_epoch(lambda: ZIPDataset(path, load_encoded=encoded))
+    assert (ops.opening.opens, ops.epoch.opens, ops.epoch.stats) == (1, 0, 0)
+    assert COUNT <= ops.epoch.reads <= 3 * COUNT
+
+
+@pytest.mark.parametrize(
+    ("workers", "start_method"), [(1, "fork"), (4, "fork"), (2, "spawn"), (1, "forkserver")]
+)
+def test_workers_are_counted(image_set, workers, start_method):
+    alone = count_epoch(jpegs(image_set))
+    assert count_epoch(jpegs(image_set), workers, batch_size=2, start_method=start_method) == alone
+
+
+def test_files_opened_while_a_worker_starts_are_counted(image_set):
+    ops = count_epoch(partial(NewOpenInEachProcess, image_set / "zip/part0.zip"), 1, start_method="spawn")
+    assert (ops.opening.opens, ops.epoch.opens) == (1, 1)
+
+
+def test_a_stream_is_counted(image_set):
+    path = image_set / "disk_transformed/validation_labels_10k.txt"
+    ops = count_epoch(lambda: Lines(path), shuffle=True)
+    assert (ops.samples, ops.epoch.opens, ops.epoch.nbytes) == (COUNT, 1, path.stat().st_size)
+
+
+@pytest.mark.skipif(kernel_reads() is None, reason="the kernel keeps no count of reads here")
+def test_a_handle_opened_before_is_found_out(image_set):
+    dataset = ZIPDataset(image_set / "zip/part0.zip")
+    with pytest.raises(UncountedReadsError, match="open before counting began"):
+        count_epoch(lambda: dataset)
+
+
+def test_a_dataset_instead_of_a_function_is_refused(image_set):
+    with pytest.raises(TypeError, match="give a function"):
+        count_epoch(JpegDataset(image_set / "disk_transformed"))

@@ -1,0 +1,45 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_utils.epoch_order import EpochOrder
+
+
+@given(
+    images=st.integers(0, 60),
+    batch_size=st.integers(1, 9),
+    world_size=st.integers(1, 5),
+    shuffle=st.booleans(),
+    seed=st.integers(0, 5),
+    epoch=st.integers(0, 5),
+)
+def test_ranks_share_an_epoch_without_duplicates(images, batch_size, world_size, shuffle, seed, epoch):
+    def orders(drop_last):
+        return [
+            EpochOrder(images, batch_size, shuffle, seed, drop_last, rank, world_size)
+            for rank in range(world_size)
+        ]
+
+    given_out = [batch for order in orders(False) for batch in order.batches(epoch)]
+    assert sorted(np.concatenate([*given_out, np.arange(0)])) == list(range(images))
+    assert all(len(order) == len(order.batches(epoch)) for order in orders(False) + orders(True))
+    for order, whole in zip(orders(True), orders(False), strict=True):
+        batches = order.batches(epoch)
+        assert len(batches) == images // world_size // batch_size
+        assert all(map(np.array_equal, batches, whole.batches(epoch)))
+        assert {len(batch) for batch in batches} <= {batch_size}
+
+
+def test_the_rest_of_an_epoch():
+    order = EpochOrder(23, 4, shuffle=True, seed=2)
+    assert all(map(np.array_equal, order.batches(1)[4:], order.batches(1, 4)))
+
+
+def test_order_depends_on_seed_and_epoch_only():
+    orders = {
+        tuple(EpochOrder(50, 50, True, seed).batches(epoch)[0]) for seed in range(3) for epoch in range(3)
+    }
+    assert len(orders) == 9
+    assert np.array_equal(
+        EpochOrder(50, 50, True, 1).batches(2)[0], EpochOrder(50, 50, True, 1).batches(2)[0]
+    )

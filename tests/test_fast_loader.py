@@ -1,0 +1,418 @@
+import gc
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from course_utils.benchmark import benchmark
+from course_utils.buffers import BufferPool
+from course_utils.datasets import ZIPDataset
+from course_utils.fast_loader import FastLoader
+from course_utils.pack import PackError
+
+POISON = 173
+FDS = Path("/proc/self/fd")
+
+
+def jpeg(number, size=(24, 16)):
+    rng = np.random.default_rng(number)
+    pixels = Image.fromarray(rng.integers(0, 256, (3, 2, 3), np.uint8)).resize(
+        size, Image.Resampling.BILINEAR
+    )
+    buffer = io.BytesIO()
+    pixels.save(buffer, "JPEG", quality=90)
+    return buffer.getvalue()
+
+
+def pack(path, images, first=0, **layout):
+    """Write a shard; the label of an image is its number."""
+    names = [f"img{first + i:08d}.JPEG" for i in range(len(images))]
+    with zipfile.ZipFile(path, "w") as zipped:
+        for name, data in zip(names, images, strict=True):
+            zipped.writestr(name, data)
+        labels = {name: first + i for i, name in enumerate(names)}
+        zipped.writestr("dataset.json", json.dumps({"labels": labels} | layout))
+    return path
+
+
+@pytest.fixture
+def path(tmp_path):
+    return pack(tmp_path / "part0.zip", [jpeg(i) for i in range(23)])
+
+
+@pytest.fixture(autouse=True)
+def _poisoned(monkeypatch):
+    take = BufferPool.take
+    monkeypatch.setattr(BufferPool, "take", lambda self: take(self).fill_(POISON))
+
+
+def labels_of(batches):
+    return [labels.tolist() for _, labels in batches]
+
+
+def test_gives_what_the_dataset_gives(path):
+    dataset = ZIPDataset(path, load_encoded=True)
+    seen = 0
+    for images, labels in FastLoader(path, 5):
+        assert images.dtype == torch.uint8
+        assert images.is_contiguous(memory_format=torch.channels_last)
+        for image, label in zip(images, labels.tolist(), strict=True):
+            expected, expected_label = dataset[seen]
+            assert label == expected_label == seen
+            assert (image.int() - expected.int()).abs().max() <= 2
+            seen += 1
+    assert seen == len(dataset)
+
+
+@pytest.mark.parametrize("order", ["HWC", "CHW"])
+def test_raw_members(tmp_path, order):
+    pixels = np.random.default_rng(0).integers(0, 256, (7, 5, 4, 3), np.uint8)
+    raw = [(p if order == "HWC" else p.transpose(2, 0, 1)).tobytes() for p in pixels]
+    shape = [5, 4, 3] if order == "HWC" else [3, 5, 4]
+    path = pack(tmp_path / "raw.zip", raw, layout=order, dtype="uint8", shape=shape)
+    images = torch.cat([images for images, _ in FastLoader(path, 3)])
+    assert torch.equal(images, torch.from_numpy(pixels).permute(0, 3, 1, 2))
+
+
+def test_shards_in_any_order_give_the_order_of_the_names(tmp_path):
+    shards = [
+        pack(tmp_path / f"{n}.zip", [jpeg(i) for i in range(start, start + 4)], start)
+        for n, start in enumerate((8, 0, 4))
+    ]
+    assert labels_of(FastLoader(shards, 12)) == [list(range(12))]
+
+
+def test_a_kept_batch_never_changes(path):
+    together = list(FastLoader(path, 4))
+    one_by_one = [(images.clone(), labels) for images, labels in FastLoader(path, 4)]
+    for (kept, _), (seen, _) in zip(together, one_by_one, strict=True):
+        assert torch.equal(kept, seen)
+
+
+def test_memory_is_that_of_a_few_batches(path, monkeypatch):
+    made, empty = [], torch.empty
+    monkeypatch.setattr(torch, "empty", lambda *a, **k: made.append(1) or empty(*a, **k))
+    for _ in range(3):
+        for _ in FastLoader(path, 1, in_flight=3):
+            pass
+    assert len(made) <= 3 * 5
+
+
+def test_transform_gets_the_whole_batch(path):
+    loader = FastLoader(path, 10, transform=lambda images: images.float() / 255)
+    assert [images.shape for images, _ in loader] == [(10, 3, 16, 24), (10, 3, 16, 24), (3, 3, 16, 24)]
+    assert next(iter(loader))[0].dtype == torch.float32
+
+
+def test_orders(path):
+    loader, again = (FastLoader(path, 23, shuffle=True, seed=4) for _ in range(2))
+    orders = [labels_of(loader)[0] for _ in range(3)]
+    assert [sorted(order) for order in orders] == [list(range(23))] * 3
+    assert orders[0] != orders[1] != orders[2] != orders[0]
+    assert orders == [labels_of(again)[0] for _ in range(3)]
+    assert orders[0] != labels_of(FastLoader(path, 23, shuffle=True, seed=5))[0]
+
+
+settings_of_loaders = st.fixed_dictionaries(
+    {
+        "batch_size": st.integers(1, 8),
+        "shuffle": st.booleans(),
+        "drop_last": st.booleans(),
+        "seed": st.integers(0, 9),
+        "threads": st.integers(1, 3),
+        "in_flight": st.integers(1, 4),
+    }
+)
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    images=st.integers(1, 23),
+    broken=st.sets(st.integers(0, 22), max_size=6),
+    world_size=st.integers(1, 4),
+    options=settings_of_loaders,
+    stops=st.lists(st.integers(0, 6), max_size=6),
+)
+def test_any_interleaving_gives_each_index_as_specified(
+    tmp_path_factory, images, broken, world_size, options, stops
+):
+    members = [b"broken" if i in broken else jpeg(i) for i in range(images)]
+    path = pack(tmp_path_factory.mktemp("pack") / "part0.zip", members)
+    whole = set(range(images)) - broken
+    if not whole:
+        with pytest.raises(PackError, match="no image"):
+            FastLoader(path, **options)
+        return
+    options |= {"on_error": "skip", "world_size": world_size}
+    epochs = 3
+    ranks = [FastLoader(path, rank=rank, **options) for rank in range(world_size)]
+    reference = [[labels_of(loader) for _ in range(epochs)] for loader in ranks]
+    for epoch in range(epochs):
+        given_out = [label for rank in reference for batch in rank[epoch] for label in batch]
+        assert len(given_out) == len(set(given_out))
+        assert set(given_out) <= whole
+        assert options["drop_last"] or set(given_out) == whole
+    if options["drop_last"]:
+        assert len({len(loader) for loader in ranks}) == 1
+    for loader, expected in zip(ranks, reference, strict=True):
+        assert resumed(path, loader.order.rank, options, stops, epochs) == expected
+
+
+def resumed(path, rank, options, stops, epochs):
+    """Walk through the epochs, stopping and going on with a new loader from the state; check the pixels."""
+    loader, state, seen = FastLoader(path, rank=rank, **options), None, [[] for _ in range(epochs)]
+    stops = iter(stops)
+    while (epoch := loader.state_dict()["at"][0]) < epochs:
+        stop = next(stops, None)
+        for count, (images, labels) in enumerate(loader):
+            check_pixels(images, labels)
+            seen[epoch].append(labels.tolist())
+            if count == stop:
+                state = json.loads(json.dumps(loader.state_dict()))
+                loader = FastLoader(path, rank=rank, **options)
+                loader.load_state_dict(state)
+                break
+    return seen
+
+
+def check_pixels(images, labels):
+    for image, label in zip(images, labels.tolist(), strict=True):
+        truth = np.asarray(Image.open(io.BytesIO(jpeg(label)))).astype(int)
+        assert np.abs(image.permute(1, 2, 0).numpy() - truth).max() <= 2
+
+
+def test_leaving_and_beginning_again_is_the_next_epoch(path):
+    one, other = (FastLoader(path, 23, shuffle=True) for _ in range(2))
+    next(iter(one))
+    assert labels_of(one) == (labels_of(other), labels_of(other))[1]
+
+
+def test_state_of_another_loader_is_refused(path):
+    state = FastLoader(path, 4).state_dict()
+    with pytest.raises(ValueError, match="another loader"):
+        FastLoader(path, 5).load_state_dict(state)
+
+
+@pytest.fixture
+def broken_path(tmp_path):
+    members = [jpeg(i) for i in range(12)]
+    members[0], members[5], members[7] = b"", jpeg(5)[:-40], jpeg(7, (24, 17))
+    return pack(tmp_path / "broken.zip", members)
+
+
+def test_broken_image_is_named(broken_path):
+    with pytest.raises(PackError, match=r"broken\.zip: img00000000\.JPEG: "):
+        next(iter(FastLoader(broken_path, 3)))
+
+
+def test_broken_images_are_left_out(broken_path):
+    batches = list(FastLoader(broken_path, 4, on_error="skip"))
+    assert labels_of(batches) == [[1, 2, 3], [4, 6], [8, 9, 10, 11]]
+    for batch in batches:
+        check_pixels(*batch)
+
+
+def test_broken_images_are_replaced(broken_path):
+    errors = []
+
+    def black(error):
+        errors.append(str(error))
+        return torch.zeros(3, 16, 24, dtype=torch.uint8) if "00005" in str(error) else None
+
+    batches = list(FastLoader(broken_path, 4, on_error=black))
+    assert labels_of(batches) == [[1, 2, 3], [4, 5, 6], [8, 9, 10, 11]]
+    assert batches[1][0][1].max() == 0
+    assert ["00000" in errors[0], "Premature end" in errors[1], "give a size" in errors[2]] == [True] * 3
+
+
+def test_a_batch_of_broken_images_only_is_not_given(tmp_path):
+    path = pack(tmp_path / "a.zip", [jpeg(0), b"", b"", jpeg(3)])
+    assert labels_of(FastLoader(path, 1, on_error="skip")) == [[0], [3]]
+
+
+@pytest.mark.parametrize("other", [(24, 17), (25, 16), (23, 16), (16, 24), (12, 8)])
+def test_other_size_is_refused_with_what_to_do(tmp_path, other):
+    path = pack(tmp_path / "a.zip", [jpeg(0), jpeg(1, other)])
+    with pytest.raises(PackError, match=f"{other[1]}x{other[0]} pixels.* give a size"):
+        list(FastLoader(path, 2))
+
+
+@pytest.mark.parametrize("size", [(16, 24), (10, 11), 64])
+def test_other_sizes_are_resized(tmp_path, size):
+    path = pack(tmp_path / "a.zip", [jpeg(0), jpeg(1, (200, 150)), jpeg(2, (7, 9))])
+    images, _ = next(iter(FastLoader(path, 3, size=size)))
+    height, width = (size, size) if isinstance(size, int) else size
+    assert images.shape == (3, 3, height, width)
+    expected = Image.open(io.BytesIO(jpeg(1, (200, 150)))).resize((width, height), Image.Resampling.BILINEAR)
+    assert np.abs(images[1].permute(1, 2, 0).numpy().astype(int) - np.asarray(expected)).mean() < 4
+
+
+def state_of_process():
+    gc.collect()
+    return threading.active_count(), len(list(FDS.iterdir())) if FDS.exists() else 0
+
+
+def leave_by_break(loader):
+    for _ in loader:
+        break
+
+
+def consume(loader, error):
+    for _ in loader:
+        raise error
+
+
+def leave_by_exception(loader):
+    with pytest.raises(ZeroDivisionError):
+        consume(loader, ZeroDivisionError())
+
+
+def leave_by_interrupt(loader):
+    with pytest.raises(KeyboardInterrupt):
+        consume(loader, KeyboardInterrupt())
+
+
+def leave_by_bad_transform(loader):
+    loader.transform = lambda images: images.no_such_thing()
+    with pytest.raises(AttributeError):
+        list(loader)
+
+
+@pytest.mark.parametrize(
+    "leave", [leave_by_break, leave_by_exception, leave_by_interrupt, leave_by_bad_transform, list]
+)
+def test_nothing_is_left_behind(path, leave):
+    before = state_of_process()
+    loader = FastLoader(path, 2)
+    leave(loader)
+    assert threading.active_count() == before[0]
+    loader.transform = None
+    assert len(labels_of(loader)) == len(loader)
+    del loader
+    assert state_of_process() == before
+
+
+def test_two_iterations_at_once_are_refused(path):
+    loader = FastLoader(path, 4)
+    first = iter(loader)
+    next(first)
+    with pytest.raises(RuntimeError, match="still open"):
+        next(iter(loader))
+    first.close()
+    assert len(list(loader)) == 6
+
+
+SCRIPT = """
+import os, sys
+from course_utils.fast_loader import FastLoader
+loader = FastLoader(sys.argv[1], 2)
+{body}
+"""
+EXIT = "batches = iter(loader); next(batches); sys.exit(7)"
+INTERRUPT = """
+import signal, threading
+loader.images.read_into = lambda i, pixels: __import__("time").sleep(0.05)
+timer = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
+timer.start()
+try:
+    list(loader)
+except KeyboardInterrupt:
+    timer.join()
+    sys.exit(7 if threading.active_count() == 1 else 1)
+"""
+FORK = """
+batches = iter(loader)
+next(batches)
+child = os.fork()
+total = sum(len(labels) for _, labels in (loader if child == 0 else batches))
+if child == 0:
+    os._exit(total)
+sys.exit(7 if (total, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])) == (21, 23) else 1)
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        EXIT,
+        INTERRUPT,
+        pytest.param(
+            FORK, marks=pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+        ),
+    ],
+    ids=["exit", "interrupt", "fork"],
+)
+def test_in_a_process_of_its_own(path, body):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", SCRIPT.format(body=body), path],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (7, "")
+
+
+@pytest.mark.skipif(not FDS.exists(), reason="memory is read from /proc, which this system lacks")
+def test_ten_thousand_iterations_leak_nothing(tmp_path):
+    path = pack(tmp_path / "a.zip", [jpeg(0), jpeg(1), b"broken"])
+    loader = FastLoader(path, 2, shuffle=True, on_error="skip")
+    rss = []
+    for i in range(10_000):
+        for _ in loader:
+            if i % 3 == 0:
+                break
+        if i in (2_000, 9_999):
+            rss.append((state_of_process(), int(Path("/proc/self/statm").read_text().split()[1])))
+    (before, pages_before), (after, pages_after) = rss
+    assert after == before
+    assert (pages_after - pages_before) * os.sysconf("SC_PAGE_SIZE") < 4 << 20
+
+
+def test_benchmark_takes_it(path):
+    loader = FastLoader(path, 4, shuffle=True)
+    result = benchmark(loader, 2, None, None, None, None, "cpu", warm_start=True)
+    assert result.images == 23
+
+
+@pytest.mark.parametrize("wrong", [{"batch_size": 0}, {"rank": 1}, {"world_size": 0}])
+def test_numbers_without_sense_are_refused(path, wrong):
+    with pytest.raises(ValueError, match="at least 1"):
+        FastLoader(path, **({"batch_size": 4} | wrong))
+
+
+gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+
+
+@gpu
+def test_gpu_gets_the_same_batches(path):
+    for (images, labels), (there, labels_there) in zip(
+        FastLoader(path, 4), FastLoader(path, 4, device="cuda", transform=lambda x: x.flip(3)), strict=True
+    ):
+        assert there.is_cuda
+        assert torch.equal(images.flip(3), there.cpu())
+        assert torch.equal(labels, labels_there.cpu())
+
+
+@gpu
+def test_gpu_batches_stay_right_while_it_is_busy(path):
+    busy = torch.randn(4096, 4096, device="cuda")
+    sums = []
+    for images, labels in FastLoader(path, 4, device="cuda"):
+        for _ in range(5):
+            busy = (busy @ busy).clamp(-1, 1)
+        sums.append((images.long().sum(), labels))
+    for (total, labels), (images, expected) in zip(sums, FastLoader(path, 4), strict=True):
+        assert total.item() == images.long().sum()
+        assert torch.equal(labels.cpu(), expected)

@@ -1,0 +1,13 @@
+import zipfile
+
+from course_utils.many_members import write_many_members
+from course_utils.zip_index import ZipIndex
+
+
+def test_both_readers_agree_with_what_was_written(tmp_path):
+    write_many_members(tmp_path / "many.zip", 70_000)  # more than 16 bits count
+    index = ZipIndex(tmp_path / "many.zip")
+    with zipfile.ZipFile(tmp_path / "many.zip") as archive:
+        assert len(archive.namelist()) == len(index) == 70_000
+        for i in (0, 1, 69_999):
+            assert bytes(index.read(i)) == archive.read(index.name(i)) == index.name(i).encode()

@@ -1,0 +1,61 @@
+"""One name a lesson everywhere, and one name a check everywhere."""
+
+from collections import Counter
+
+from tests.bank import answers
+from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read, solved
+
+
+def names(folder: str, pattern: str) -> set[str]:
+    return {path.stem for path in (COURSE / folder).glob(pattern)}
+
+
+def test_the_only_notebook_of_a_lesson_carries_its_name(lesson: Lesson):
+    assert [path.name for path in lesson.solution.parent.glob("*.ipynb")] == [f"{lesson.name}.ipynb"]
+
+
+def test_only_lessons_are_released():
+    assert names("notebooks", "*") == {lesson.name for lesson in LESSONS}
+
+
+def test_every_bank_of_answers_and_every_lesson_has_checks_that_are_tested():
+    modules = names("tests/answers", "*") | {lesson.module_name for lesson in LESSONS}
+    assert modules <= names("course_utils/checks", "*.py")
+    assert {f"test_{name}" for name in modules} <= names("tests/checks", "test_*.py")
+
+
+def test_every_check_is_graded_once_and_every_graded_cell_is_a_check(lesson: Lesson):
+    assert set(graded(read(lesson.solution))) == set(lesson.checks())
+
+
+def test_a_graded_cell_calls_its_check_and_nothing_else(lesson: Lesson):
+    for name, cell in graded(read(lesson.solution)).items():
+        assert cell.source.startswith(f"{lesson.module_name}.{name}(")
+        assert len(cell.source.splitlines()) == 1
+        assert cell.metadata.nbgrader.locked
+        assert cell.metadata.nbgrader.points > 0
+
+
+def test_run_all_goes_on_after_a_graded_cell_that_fails(lesson: Lesson):
+    for name, cell in graded(read(lesson.solution)).items():
+        assert "raises-exception" in cell.metadata.get("tags", []), f"JupyterLab stops at {name}: tag it"
+
+
+def test_every_check_has_an_answer_cell_above_it(lesson: Lesson):
+    notebook = read(lesson.solution)
+    assert set(solved(notebook)) == {f"{name}_answer" for name in graded(notebook)}
+    order = [cell.metadata.nbgrader.grade_id for cell in notebook.cells if "nbgrader" in cell.metadata]
+    for name in graded(notebook):
+        assert order.index(f"{name}_answer") < order.index(name)
+
+
+def test_every_check_has_a_bank_of_answers(lesson: Lesson):
+    rights = Counter(answer.check for answer in answers(lesson.module_name) if not answer.mistake)
+    wrongs = Counter(answer.check for answer in answers(lesson.module_name) if answer.mistake)
+    assert set(rights) == set(wrongs) == set(lesson.checks())
+    assert min(rights.values()) >= 4
+    assert min(wrongs.values()) >= 6
+
+
+def test_the_readme_leads_to_every_lesson(lesson: Lesson):
+    assert f"(notebooks/{lesson.name}/{lesson.name}.ipynb)" in (COURSE / "README.md").read_text()

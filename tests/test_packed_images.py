@@ -1,0 +1,53 @@
+import json
+import zipfile
+
+import numpy as np
+import pytest
+
+from course_utils.pack import PackError
+from course_utils.packed_images import PackedImages
+from course_utils.zip_index import ZipIndex
+from tests.test_fast_loader import jpeg, pack
+
+
+def decoded(images):
+    pixels = np.full((len(images), *images.shape), 173, np.uint8)
+    for i, slot in enumerate(pixels):
+        images.read_into(i, slot)
+    return pixels
+
+
+def test_labels_and_shape_in_the_order_of_the_names(tmp_path):
+    shards = [
+        pack(tmp_path / f"{first}.zip", [jpeg(i) for i in range(first, first + 3)], first) for first in (3, 0)
+    ]
+    images = PackedImages(shards)
+    assert (len(images), images.shape, images.labels.tolist()) == (6, (16, 24, 3), list(range(6)))
+    assert np.array_equal(decoded(images)[:3], decoded(PackedImages(shards[1])))
+
+
+def test_a_saved_index_is_used(tmp_path):
+    path = pack(tmp_path / "a.zip", [jpeg(0), jpeg(1)])
+    ZipIndex(path).save(f"{path}.index.npy")
+    assert np.array_equal(decoded(PackedImages(path)), decoded(PackedImages([path])))
+
+
+def test_shape_is_that_of_the_first_whole_image(tmp_path):
+    path = pack(tmp_path / "a.zip", [b"", jpeg(1, (8, 9)), jpeg(2, (8, 9))])
+    assert PackedImages(path).shape == (9, 8, 3)
+
+
+@pytest.mark.parametrize("content", ["{}", "no json", json.dumps({"labels": {"other.JPEG": 1}})])
+def test_labels_that_are_missing(tmp_path, content):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as zipped:
+        zipped.writestr("img00000000.JPEG", jpeg(0))
+        zipped.writestr("dataset.json", content)
+    with pytest.raises(PackError, match=r"a\.zip: no dataset\.json with a label for each"):
+        PackedImages(tmp_path / "a.zip")
+
+
+def test_raw_members_of_another_size_than_stated(tmp_path):
+    path = pack(tmp_path / "a.zip", [bytes(60), bytes(59)], layout="HWC", dtype="uint8", shape=[5, 4, 3])
+    images = PackedImages(path)
+    with pytest.raises(PackError, match=r"img00000001\.JPEG"):
+        images.read_into(1, np.empty((5, 4, 3), np.uint8))

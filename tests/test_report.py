@@ -1,0 +1,85 @@
+"""``course_utils.report``: what the tables say and what the plots hold."""
+
+import matplotlib as mpl
+import pytest
+import torch
+
+from course_utils.file_ops import FileOps
+from course_utils.page_cache import CacheState
+from course_utils.report import Table, benchmark_table, operations_table, plot_benchmarks, plot_operations
+from course_utils.results import BenchmarkResult, Epoch
+
+mpl.use("Agg")
+
+COLD, WARM = CacheState(1000, 0), CacheState(1000, 1000)
+
+
+def result(label="JPEG files", workers=2, caches=(COLD, WARM, WARM)):
+    seconds = [4.0, 2.0, 1.0]
+    epochs = [Epoch(i, seconds[i], 0.5, 100, 2_000_000, cache) for i, cache in enumerate(caches)]
+    return BenchmarkResult(label, tuple(epochs), caches[-1], torch.device("cpu"), 10, workers)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    mpl.pyplot.close("all")
+
+
+def row(table):
+    return dict(zip(table.header, table.rows[0], strict=True))
+
+
+def test_a_benchmark_row_keeps_first_and_later_apart():
+    cells = row(benchmark_table([result()]))
+    assert cells["s per epoch (min to max)"] == "1.500 (1.000 to 2.000)"
+    assert (cells["images/s"], cells["epochs"], cells["cached before"]) == ("75", "2", "100 %")
+    assert (cells["first epoch, s"], cells["cached before it"]) == ("4.000", "0 %")
+
+
+@pytest.mark.parametrize(
+    ("caches", "says"),
+    [
+        ((None, None), "unknown"),
+        ((WARM, CacheState(1000, None, "tmpfs")), "not measurable"),
+        ((WARM, COLD, WARM), "0 % to 100 %"),
+    ],
+)
+def test_the_cache_state_is_said_or_said_to_be_missing(caches, says):
+    assert row(benchmark_table([result(caches=caches)]))["cached before"] == says
+
+
+def test_operations_are_the_same_text_everywhere():
+    table = operations_table(
+        {"JPEG files": FileOps(4000, 4000, 12000, 1, 90_500_000), "zip": FileOps(1, 1, 8000)}
+    )
+    assert repr(table) == (
+        "read through  opens  stats   reads  listings    MB  operations\n"
+        "JPEG files    4,000  4,000  12,000         1  90.5      20,001\n"
+        "zip               1      1   8,000         0   0.0       8,002"
+    )
+
+
+def test_html_is_escaped():
+    shown = Table(["a"], [["<b>"]])._repr_html_()
+    assert "&lt;b&gt;" in shown
+    assert "<b>" not in shown
+
+
+def test_a_bar_and_whiskers_for_each_result():
+    ax = plot_benchmarks([result(), result("zip", None)], "which")
+    assert [bar.get_width() for bar in ax.patches] == [75.0, 75.0]
+    whiskers = ax.collections[0].get_segments()[0]
+    assert whiskers[:, 0].tolist() == [50.0, 100.0]
+    assert [t.get_text() for t in ax.get_yticklabels()] == [
+        "JPEG files\ncpu, 2 workers, cached: 100 %",
+        "zip\ncpu, cached: 100 %",
+    ]
+    assert "images per second" in ax.get_xlabel()
+
+
+def test_operations_are_stacked_by_kind():
+    ax = plot_operations({"JPEG files": FileOps(10, 10, 30), "zip": FileOps(1, 1, 20)})
+    assert sum(bar.get_width() for bar in ax.patches) == 72
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["opens", "stats", "reads"]
+    assert [text.get_text() for text in ax.texts] == ["50", "22"]

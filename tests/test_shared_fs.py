@@ -1,0 +1,51 @@
+"""``course_utils.shared_fs``: what the model computes, and that its plot says what it is."""
+
+import matplotlib as mpl
+import pytest
+
+from course_utils.file_ops import FileOps
+from course_utils.shared_fs import SharedFilesystem, plot_load
+
+mpl.use("Agg")
+
+JPEG = FileOps(opens=4000, stats=4000, reads=12000, nbytes=80_000_000)
+
+
+@pytest.mark.parametrize(
+    ("operations", "expected"),
+    [
+        (FileOps(), 0.0),
+        (FileOps(opens=2), 2.0),
+        (FileOps(lists=2), 2.0),
+        (FileOps(stats=3), 1.5),
+        (FileOps(reads=4), 0.4),
+        (FileOps(nbytes=5_000_000), 0.5),
+        (FileOps(1, 1, 1, 1, 1_000_000), 2.7),
+    ],
+)
+def test_every_operation_has_its_price(operations, expected):
+    model = SharedFilesystem(open_ms=1000, stat_ms=500, read_ms=100, bandwidth_mb_s=10)
+    assert model.seconds(operations) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("load", "times"), [(0.5, 2), (0.9, 10), (0.99, 100)])
+def test_load_slows_everything_down(load, times):
+    assert SharedFilesystem(load=load).seconds(JPEG) == pytest.approx(
+        times * SharedFilesystem().seconds(JPEG)
+    )
+
+
+@pytest.mark.parametrize("wrong", [{"load": 1.0}, {"load": -0.1}, {"open_ms": -1}, {"bandwidth_mb_s": 0}])
+def test_impossible_parameters_are_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        SharedFilesystem(**wrong)
+
+
+def test_label_and_plot_say_that_it_is_a_model():
+    assert SharedFilesystem(load=0.8).label == "model of a shared file system, load 80 %"
+    ax = plot_load({"JPEG files": JPEG, "zip": FileOps(1, 1, 12000, 0, 80_000_000)})
+    assert ax.get_title(loc="left") == "Model of a shared file system (not a measurement)"
+    assert "(s)" in ax.get_ylabel()
+    assert len(ax.lines) == 2
+    assert ax.lines[0].get_ydata()[0] == pytest.approx(SharedFilesystem().seconds(JPEG))
+    mpl.pyplot.close("all")

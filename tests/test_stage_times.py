@@ -1,0 +1,37 @@
+import pytest
+
+from course_utils.pipeline_model import Pipeline, simulate
+from course_utils.spans import Run, Span
+from course_utils.stage_times import StageTimes
+
+
+def test_randomised_times_have_the_mean_the_spread_and_the_seed_that_were_asked_for():
+    times = StageTimes(read=10.0, compute=4.0)
+    drawn = times.randomised(spread=0.3, batches=20_000, seed=1)
+    assert drawn == times.randomised(spread=0.3, batches=20_000, seed=1)
+    assert drawn != times.randomised(spread=0.3, batches=20_000, seed=2)
+    mean = sum(drawn.read) / len(drawn.read)
+    variance = sum((t - mean) ** 2 for t in drawn.read) / len(drawn.read)
+    assert mean == pytest.approx(10, rel=0.02)
+    assert variance**0.5 == pytest.approx(3, rel=0.05)
+
+
+def test_recorded_times_are_taken_batch_by_batch():
+    spans = (
+        Span("worker 0", "load", 0, 0, 3),
+        Span("worker 0", "collate", 0, 3, 4),
+        Span("main", "compute", 0, 4, 6),
+    )
+    times = StageTimes.recorded(Run("r", "cpu", spans))
+    assert times == StageTimes(decode=[4], compute=[2])
+    assert simulate(Pipeline(accelerator=False), times, 2).total_seconds == 12
+
+
+def test_what_a_recorded_batch_took_after_it_was_there_is_handing_over():
+    spans = (
+        Span("worker 0", "collate", 0, 0, 4),
+        Span("main process", "wait", 0, 1, 6),
+        Span("worker 0", "collate", 1, 4, 5),
+        Span("main process", "wait", 1, 8, 9),
+    )
+    assert StageTimes.recorded(Run("r", "cpu", spans)).hand_over == [2, 1]

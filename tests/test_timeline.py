@@ -1,0 +1,55 @@
+import matplotlib as mpl
+import pytest
+
+from course_utils.pipeline_cases import cases
+from course_utils.spans import Run, Span
+from course_utils.timeline import draw_runs
+
+mpl.use("Agg")
+SAME = ("decode", "load")
+
+
+@pytest.fixture
+def figure():
+    figure = draw_runs([c.run() for c in cases()[:3]], skip=8, milliseconds=100)
+    yield figure
+    mpl.pyplot.close(figure)
+
+
+def test_titles_tell_source_step_time_and_idle_share(figure):
+    titles = [axes.get_title(loc="left") for axes in figure.axes[:2]]
+    assert titles == [
+        "naive loop (model): 30.0 ms a step, idle 73 %",
+        "fast read (model): 26.0 ms a step, idle 69 %",
+    ]
+
+
+def test_time_has_a_unit_and_one_scale_for_all(figure):
+    assert {axes.get_xlabel() for axes in figure.axes[:3]} == {"time (ms)"}
+    assert {axes.get_xlim() for axes in figure.axes[:3]} == {(0, 100)}
+
+
+def test_every_lane_is_named_and_every_stage_is_in_the_legend(figure):
+    assert [t.get_text() for t in figure.axes[0].get_yticklabels()] == [
+        "main process",
+        "copy engine",
+        "accelerator",
+    ]
+    labels = [t.get_text() for t in figure.legends[0].get_texts()]
+    assert labels == ["read", "decode", "transfer", "compute", "idle"]
+
+
+def test_stages_of_one_colour_share_a_place_in_the_legend():
+    spans = [
+        (Span("main process", stage, 0, 0, 1), Span("main process", "compute", 0, 1, 2)) for stage in SAME
+    ]
+    figure = draw_runs([Run(stage, "model", pair) for stage, pair in zip(SAME, spans, strict=True)])
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["decode / load", "compute", "idle"]
+    mpl.pyplot.close(figure)
+
+
+def test_idle_time_is_hatched_in_the_lane_that_computes(figure):
+    hatched = [bar for bar in figure.axes[0].patches if bar.get_hatch()]
+    assert hatched[0].get_x() == 0
+    assert hatched[0].get_width() == pytest.approx(22)
+    assert {round(bar.get_y() + bar.get_height() / 2) for bar in hatched} == {0}

@@ -1,0 +1,55 @@
+import pytest
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+from course_utils import training
+from course_utils.simple_cnn import SimpleCNN
+from course_utils.synthetic import SyntheticImageDataset
+from course_utils.training import KEYS, train_with_monitoring
+
+
+def monitored(num_batches, device="cpu", **options):
+    model = SimpleCNN(10, width=4).to(device)
+    loader = DataLoader(SyntheticImageDataset(24, 16), batch_size=8)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    return train_with_monitoring(
+        model, loader, nn.CrossEntropyLoss(), optimizer, device, num_batches, **options
+    )
+
+
+@pytest.mark.parametrize("breakdown", [False, True])
+def test_there_is_one_number_per_batch_and_key(breakdown):
+    times = monitored(2, breakdown=breakdown)
+    assert {key: len(values) for key, values in times.items()} == dict.fromkeys(KEYS, 2)
+
+
+def test_a_loader_that_ends_early_gives_fewer_batches():
+    assert len(monitored(10)["total_batch"]) == 3
+    assert monitored(0) == {key: [] for key in KEYS}
+
+
+def test_the_total_contains_the_loading(monkeypatch):
+    ticks = iter(range(100))
+    monkeypatch.setattr(training.time, "perf_counter", lambda: next(ticks) / 1000)
+    times = monitored(2)
+    for parts in zip(*(times[key] for key in KEYS), strict=True):
+        assert parts[3] >= sum(parts[:3])
+    assert sum(times["total_batch"]) == pytest.approx(11)
+
+
+def test_training_really_trains():
+    model = SimpleCNN(10, width=4)
+    before = [p.clone() for p in model.parameters()]
+    loader = DataLoader(SyntheticImageDataset(8, 16), batch_size=8)
+    train_with_monitoring(
+        model, loader, nn.CrossEntropyLoss(), torch.optim.SGD(model.parameters(), lr=0.1), "cpu", 1
+    )
+    assert any(not torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
+@pytest.mark.parametrize("breakdown", [False, True])
+def test_a_gpu_gives_the_same_keys(breakdown):
+    times = monitored(3, device="cuda", breakdown=breakdown)
+    assert all(value >= 0 for values in times.values() for value in values)

@@ -1,0 +1,66 @@
+import matplotlib as mpl
+import pynvml
+import pytest
+import torch
+from matplotlib import pyplot as plt
+
+from course_utils import utilisation
+from course_utils.utilisation import Utilisation
+
+mpl.use("Agg")
+
+
+class FakeProcess:
+    def __init__(self, pid, times, children=()):
+        self.pid, self._times, self._children = pid, iter(times), children
+
+    def cpu_times(self):
+        return (next(self._times), 0.0, 99.0, 99.0)
+
+    def children(self, recursive):
+        return self._children
+
+
+class FakeTime:
+    def __init__(self, times):
+        self._times = iter(times)
+
+    def perf_counter(self):
+        return next(self._times)
+
+
+def test_cpu_time_is_in_percent_of_one_core_and_workers_are_apart(monkeypatch):
+    workers = (FakeProcess(2, [5, 7]), FakeProcess(3, [1, 2]))
+    monkeypatch.setattr(utilisation.psutil, "Process", lambda: FakeProcess(1, [10, 12], workers))
+    monkeypatch.setattr(utilisation, "time", FakeTime([0, 0, 4]))
+    assert utilisation.cpu_sampler()() == {"main process": 50.0, "workers": 75.0}
+
+
+def test_samples_are_taken_during_the_block_and_drawn_with_units():
+    with Utilisation("cpu", interval=0.001) as watch:
+        while len(watch.samples) < 3:
+            sum(range(1000))
+    figure, axes = plt.subplots()
+    watch.draw(axes)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("time (s)", "CPU time (% of one core)")
+    assert [line.get_label() for line in axes.lines] == ["main process", "workers"]
+    assert watch.mean("workers") == pytest.approx(0, abs=1e-6)
+    plt.close(figure)
+
+
+def test_a_gpu_that_cannot_be_asked_is_replaced_by_the_cpu_time(monkeypatch):
+    def refuse(device):
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+
+    monkeypatch.setattr(utilisation, "gpu_sampler", refuse)
+    assert Utilisation("cuda").unit == "CPU time (% of one core)"
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
+def test_a_gpu_is_asked_through_nvml():
+    with Utilisation("cuda", interval=0.02) as watch:
+        while len(watch.samples) < 2:
+            torch.ones(1000, 1000, device="cuda") @ torch.ones(1000, 1000, device="cuda")
+    if watch.unit != "GPU busy (%)":
+        pytest.skip("NVML does not tell for this GPU, as for a part of one")
+    assert 0 <= watch.mean("GPU") <= 100
