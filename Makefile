@@ -8,6 +8,7 @@ BROWSER ?= yes
 TESTS   ?=
 GRADE_OPTIONS ?=
 JOBS    ?= 2
+FORCE   ?= no
 
 BIN := $(abspath $(VENV))/bin
 # nbgrader calls other commands of the environment (alembic) by their bare names.
@@ -43,8 +44,8 @@ data: $(READY)  ## the default data, 2,000 photographs in all three forms, unles
 test: $(READY) data  ## all tests, every lesson included (TESTS="tests/test_paths.py" for some, JOBS=2 at once)
 	@$(RUN) pytest -n $(JOBS) $(TESTS)
 
-release: $(READY)  ## notebooks/, generated afresh from solutions/
-	@$(RUN) python -m course_utils.grading.release
+release: $(READY)  ## notebooks/, generated afresh from solutions/ (FORCE=yes where somebody has worked in notebooks/)
+	@$(RUN) python -m course_utils.grading.release $(if $(filter yes,$(FORCE)),--force)
 	@echo "notebooks/ is generated from solutions/."
 
 collect: $(READY)  ## what students handed in, from the exchange (GRADE_OPTIONS="--lesson 01_jpeg_vs_zip --student ann")

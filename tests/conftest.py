@@ -1,19 +1,23 @@
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from nbval.plugin import IPyNbCell
 
 from data_setup.cli import main
 from tests.image_set import image_set  # noqa: F401 - a fixture
-from tests.lessons.lesson import LESSONS
+from tests.lessons.lesson import COURSE, LESSONS
 
 # What a shell starts in the background ignores Ctrl-C, and so do the commands that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-# Commands started by tests (nbgrader, and what nbgrader starts) come from this environment.
-os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+# Commands started by tests (nbgrader, and what nbgrader starts) come from this environment, and uv from where
+# `make lab` has put it if the machine has none.
+HERE, FETCHED = Path(sys.executable).parent, COURSE / ".tools/bin"
+os.environ["PATH"] = f"{HERE}{os.pathsep}{os.environ['PATH']}{os.pathsep}{FETCHED}"
 
 
 # These take minutes each: whichever began last would keep everybody waiting.
@@ -22,6 +26,16 @@ LONGEST = ("test_answers.py", "test_hub.py", "test_attacks.py", "test_lab.py", "
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name not in LONGEST)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Show what a lesson's failed cell has written: nbval names only its kind if none was expected."""
+    report = yield
+    if report.failed and isinstance(item, IPyNbCell):
+        written = [out.text for out in item.test_outputs or () if out.output_type == "stream"]
+        report.sections.append(("what the cell wrote", "".join(written)))
+    return report
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -12,8 +12,6 @@ from packaging.requirements import Requirement
 
 from tests.lessons.lesson import COURSE
 
-UV = shutil.which("uv") or shutil.which("uv", path=COURSE / ".tools/bin")
-
 
 @pytest.fixture(scope="module")
 def environment() -> list:
@@ -29,12 +27,12 @@ def locked() -> dict[str, str]:
 
 
 def run_uv(*arguments: str) -> str:
-    done = subprocess.run([UV, *arguments], cwd=COURSE, capture_output=True, text=True)
+    done = subprocess.run(["uv", *arguments], cwd=COURSE, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-@pytest.mark.skipif(not UV, reason="uv is not here to install with")
+@pytest.mark.skipif(not shutil.which("uv"), reason="uv is not here to install with")
 def test_the_pip_section_installs_the_locked_versions_and_this_package(environment: list, tmp_path: Path):
     [section] = [entry["pip"] for entry in environment if isinstance(entry, dict)]
     arguments = [word for line in section for word in shlex.split(line)]

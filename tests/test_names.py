@@ -15,7 +15,7 @@ def test_the_only_notebook_of_a_lesson_carries_its_name(lesson: Lesson):
 
 
 def test_only_lessons_are_released():
-    assert names("notebooks", "*") == {lesson.name for lesson in LESSONS}
+    assert names("notebooks", "*/") == {lesson.name for lesson in LESSONS}
 
 
 def test_every_bank_of_answers_and_every_lesson_has_checks_that_are_tested():

@@ -107,7 +107,9 @@ def _environment(site: Site) -> Iterator[str]:
     if stamp.is_file() and stamp.read_text() == wanted:
         return
     _refuse_private(site.python)
-    uv = shutil.which("uv") or site.source / ".tools" / "bin" / "uv"
+    uv = shutil.which("uv") or shutil.which("uv", path=site.source / ".tools" / "bin")
+    if not uv:
+        raise SetupError(f"uv is not installed; this fetches it: make -C {site.source} data")
     _run(uv, "venv", "--quiet", "--clear", "--python", site.python, site.environment)
     _run(uv, "pip", "install", "--quiet", "--python", site.environment,
          "--requirements", site.source / "requirements.txt", site.source)  # fmt: skip

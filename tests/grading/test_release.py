@@ -3,6 +3,7 @@
 import filecmp
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import nbformat
@@ -10,7 +11,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.converters.base import NbGraderException
 
-from course_utils.grading.release import generate, lessons, release
+from course_utils.grading.release import SUMS, EditedError, edited, generate, lessons, release
 from tests.lessons.lesson import COURSE, Lesson, read
 
 # Every dataset says these, whatever it does.
@@ -84,14 +85,16 @@ def course(tmp_path: Path) -> Path:
     lesson.mkdir(parents=True)
     nbformat.write(new_notebook(cells=[answer]), lesson / "01_answer.ipynb")
     shutil.copy(COURSE / "nbgrader_config.py", tmp_path)
-    (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks" / "withdrawn.txt").touch()
+    (lesson / "withdrawn.txt").touch()
+    release(tmp_path)
+    (lesson / "withdrawn.txt").unlink()
     return tmp_path
 
 
-def test_a_release_replaces_what_was_there(course: Path):
+def test_a_release_replaces_the_one_before(course: Path):
+    assert Path("01_answer/withdrawn.txt") in files(course / "notebooks")
     release(course)
-    assert files(course / "notebooks") == [Path("01_answer/01_answer.ipynb")]
+    assert files(course / "notebooks") == [Path("01_answer/01_answer.ipynb"), Path(SUMS)]
     assert "42" not in (course / "notebooks/01_answer/01_answer.ipynb").read_text()
     assert sorted(path.name for path in course.iterdir()) == ["nbgrader_config.py", "notebooks", "solutions"]
 
@@ -99,9 +102,28 @@ def test_a_release_replaces_what_was_there(course: Path):
 def test_a_refused_solution_leaves_the_release_as_it_was(course: Path):
     [notebook] = (course / "solutions").rglob("*.ipynb")
     notebook.write_text(notebook.read_text().replace("### END SOLUTION", ""))
+    before = (course / "notebooks" / SUMS).read_text()
     with pytest.raises(NbGraderException):
         release(course)
-    assert files(course / "notebooks") == [Path("withdrawn.txt")]
+    assert (course / "notebooks" / SUMS).read_text() == before
+    assert not edited(course / "notebooks")
+
+
+@pytest.mark.parametrize("name", ["01_answer/01_answer.ipynb", "01_answer/mine.zip", "thoughts.txt"])
+def test_what_somebody_wrote_there_is_replaced_only_when_asked(course: Path, name: str):
+    work = course / "notebooks" / name
+    work.write_text("hours of work")
+    with pytest.raises(EditedError, match=name):
+        release(course)
+    assert work.read_text() == "hours of work"
+    release(course, force=True)
+    assert not work.exists() or "hours of work" not in work.read_text()
+
+
+def test_the_sums_are_those_that_sha256sum_checks():
+    command = ["sha256sum", "--check", "--strict", SUMS]
+    done = subprocess.run(command, cwd=COURSE / "notebooks", capture_output=True)
+    assert done.returncode == 0, done.stdout
 
 
 def test_lessons_are_the_numbered_folders_with_a_notebook_in_order(tmp_path: Path):
