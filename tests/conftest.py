@@ -21,11 +21,12 @@ os.environ["PATH"] = f"{HERE}{os.pathsep}{os.environ['PATH']}{os.pathsep}{FETCHE
 
 
 # These take minutes each: whichever began last would keep everybody waiting.
-LONGEST = ("test_answers.py", "test_hub.py", "test_attacks.py", "test_lab.py", "test_load.py")
+LONGEST = ("test_lab.py", "test_answers.py", "test_start_methods.py", "test_hub.py", "test_attacks.py", "test_load.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+    rank = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path.name, len(LONGEST)))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-import pytest
 from nbformat import NotebookNode
 from playwright.sync_api import Page
 
-from tests.lessons.lesson import COURSE, Lesson, code_cells, graded, read
+from tests.lessons import unsolved
+from tests.lessons.lesson import COURSE, Lesson, code_cells, read
 
 KERNEL_READY = "text=Python 3 (ipykernel) | Idle"
 NOTHING_LEFT_TO_RUN = r"""() => {
@@ -58,26 +58,24 @@ def streams(notebook: NotebookNode) -> str:
     return "".join(output.text for _, output in outputs(notebook) if output.output_type == "stream")
 
 
-@pytest.fixture
-def unsolved(page: Page, lab: str, course: Path, lesson: Lesson) -> NotebookNode:
-    """The released lesson after `Run All Cells`, as JupyterLab saved it."""
+def pictures(notebook: NotebookNode) -> int:
+    return sum("image/png" in output.get("data", {}) for _, output in outputs(notebook))
+
+
+def test_a_student_runs_all_cells(page: Page, lab: str, course: Path, lesson: Lesson):
+    folder = course / "notebooks" / lesson.name
+    released = unsolved.files(folder)
     open_notebook(page, lab, "notebooks", lesson)
     run_all(page)
     keep_screenshots(page, lesson.name)
-    return save(page, course / "notebooks" / lesson.name / f"{lesson.name}.ipynb")
+    notebook = save(page, folder / lesson.release.name)
+    unsolved.check(notebook)
+    assert unsolved.files(folder) == released
 
-
-def test_a_student_runs_all_cells(page: Page, lesson: Lesson, unsolved: NotebookNode):
-    failed = {cell.id for cell, output in outputs(unsolved) if output.output_type == "error"}
-    assert failed == {cell.id for cell in graded(unsolved).values()}
-    assert all(cell.execution_count for cell in code_cells(unsolved) if cell.source.strip())
     assert page.locator(".jp-Dialog").count() == 0
-
-    pictures = [output for _, output in outputs(unsolved) if "image/png" in output.get("data", {})]
-    assert page.evaluate(PICTURES_SHOWN) >= len(pictures) > 0
-
-    assert BAR_AT_ITS_END in streams(unsolved) or BAR_AT_ITS_END not in streams(read(lesson.solution))
-    assert "IntProgress" not in streams(unsolved), "a progress bar that this JupyterLab cannot draw"
+    assert page.evaluate(PICTURES_SHOWN) >= pictures(notebook) > 0
+    assert BAR_AT_ITS_END in streams(notebook) or BAR_AT_ITS_END not in streams(read(lesson.solution))
+    assert "IntProgress" not in streams(notebook), "a progress bar that this JupyterLab cannot draw"
 
 
 def test_the_solved_lesson_passes_the_validate_button(page: Page, lab: str, lesson: Lesson):
