@@ -33,7 +33,8 @@ uv --version >/dev/null 2>&1 || fetch_uv
 echo "Making $venv with $("$python" --version) (about 6 GB, most of it torch) ..."
 "$uv" venv --quiet --allow-existing --python "$(command -v "$python")" "$venv" ||
     fail "the environment $venv could not be made." "check that this folder is writable, then: rm -r $venv; make lab"
-"$uv" pip install --python "$venv" --requirements "$requirements" --editable . ||
+# Compiled now: where Python may not write (a shared folder, some containers) each start would compile torch, 6 s.
+"$uv" pip install --compile-bytecode --python "$venv" --requirements "$requirements" --editable . ||
     fail "the packages of $requirements could not be installed." \
          "check the network and the free space (6 GB), then run the same command again"
 # JupyterLab asks everybody whether it may fetch news; in a course it need not.

@@ -21,7 +21,10 @@ os.environ["PATH"] = f"{HERE}{os.pathsep}{os.environ['PATH']}{os.pathsep}{FETCHE
 
 
 # These take minutes each: whichever began last would keep everybody waiting.
-LONGEST = ("test_lab.py", "test_answers.py", "test_start_methods.py", "test_hub.py", "test_attacks.py", "test_load.py")
+LONGEST = (
+    "test_lab.py", "test_answers.py", "test_start_methods.py",
+    "test_hub.py", "test_attacks.py", "test_load.py",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

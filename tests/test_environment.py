@@ -4,9 +4,11 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
+import torch
 import yaml
 from packaging.requirements import Requirement
 
@@ -54,3 +56,8 @@ def test_it_takes_the_python_versions_that_the_package_takes(environment: list):
 
 def test_the_lock_file_names_no_index():
     assert "://" not in (COURSE / "requirements.txt").read_text()
+
+
+def test_the_packages_are_compiled():
+    """Or every start would do it where Python may not write: 6 s for torch."""
+    assert Path(cache_from_source(torch.__file__)).exists()

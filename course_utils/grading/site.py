@@ -111,7 +111,7 @@ def _environment(site: Site) -> Iterator[str]:
     if not uv:
         raise SetupError(f"uv is not installed; this fetches it: make -C {site.source} data")
     _run(uv, "venv", "--quiet", "--clear", "--python", site.python, site.environment)
-    _run(uv, "pip", "install", "--quiet", "--python", site.environment,
+    _run(uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", site.environment,
          "--requirements", site.source / "requirements.txt", site.source)  # fmt: skip
     _run("chmod", "-R", "go+rX", site.environment)
     stamp.write_text(wanted)
