@@ -376,7 +376,9 @@ def test_ten_thousand_iterations_leak_nothing(tmp_path):
         if i in (2_000, 9_999):
             rss.append((state_of_process(), int(Path("/proc/self/statm").read_text().split()[1])))
     (before, pages_before), (after, pages_after) = rss
-    assert after == before
+    # Fewer, where something of an earlier test has ended meanwhile.
+    assert after[0] <= before[0]
+    assert after[1] <= before[1]
     assert (pages_after - pages_before) * os.sysconf("SC_PAGE_SIZE") < 4 << 20
 
 

@@ -16,6 +16,9 @@ from nbgrader.api import Gradebook, SubmittedNotebook
 from tests.bank import Answer, answers
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read, solved
 
+# Everybody hands in twice, under two names: inputs are drawn anew for each, and the verdicts must not change.
+TURNS = ("first", "again")
+
 
 def submissions(lesson: Lesson) -> list[list[Answer]]:
     """The k-th submission takes the k-th answer of every exercise that has as many."""
@@ -74,33 +77,35 @@ def grade_bank(lesson: Lesson, course: Path) -> Marks:
         notebook = read(course / "notebooks" / lesson.name / lesson.solution.name)
         for answer in row:
             solved(notebook)[f"{answer.check}_answer"].source = answer.source
-        submit(notebook, lesson, course, f"student{number}")
+        for turn in TURNS:
+            submit(notebook, lesson, course, f"{turn}{number}")
     nbgrader(course, "autograde", lesson.name)
     return Marks(lesson, course)
 
 
 def bank() -> list[object]:
     return [
-        pytest.param(lesson, f"student{number}", answer, id=f"{lesson.name}-{answer}")
+        pytest.param(lesson, number, answer, id=f"{lesson.name}-{answer}")
         for lesson in LESSONS
         for number, row in enumerate(submissions(lesson))
         for answer in row
     ]
 
 
-@pytest.mark.parametrize(("lesson", "student", "answer"), bank())
+@pytest.mark.parametrize(("lesson", "number", "answer"), bank())
 def test_right_gets_full_points_and_wrong_gets_none_and_its_name(
-    marks_of: Callable[[Lesson], Marks], lesson: Lesson, student: str, answer: Answer
+    marks_of: Callable[[Lesson], Marks], lesson: Lesson, number: int, answer: Answer
 ):
     answer.skip_without_its_command()
     marks = marks_of(lesson)
-    points, most = marks.score(student, answer.check)
-    shown = marks.shown(student, answer.check)
-    if answer.mistake:
-        assert points == 0, shown
-        assert f"[{answer.mistake}]" in shown
-    else:
-        assert points == most, shown
+    for turn in TURNS:
+        points, most = marks.score(f"{turn}{number}", answer.check)
+        shown = marks.shown(f"{turn}{number}", answer.check)
+        if answer.mistake:
+            assert points == 0, shown
+            assert f"[{answer.mistake}]" in shown
+        else:
+            assert points == most, shown
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.name for lesson in LESSONS])
