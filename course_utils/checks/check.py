@@ -4,6 +4,7 @@ In a notebook both run in the kernel. When grading, `make` and `judge` run on th
 only `probe` runs beside the student's code; plain data passes between them (see `evidence`).
 """
 
+import sys
 import sysconfig
 import traceback
 from collections.abc import Callable
@@ -60,6 +61,10 @@ class Verdict:
 
     def __repr__(self) -> str:
         return f"✓ {self.sentence}"
+
+    def _ipython_display_(self) -> None:
+        # Not as the cell's value: nbgrader takes that for a number of points, and warns.
+        sys.stdout.write(f"{self}\n")
 
 
 @dataclass(frozen=True)

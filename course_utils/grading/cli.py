@@ -115,10 +115,12 @@ def _feedback(course: Course, lessons: list[str], options: argparse.Namespace) -
     failed = 0
     for lesson in lessons:
         students = returning.graded(course, lesson, options.student)
+        if not students:
+            _say(f"{lesson}: nothing has been graded.")
+            continue
         for student in tqdm(students, f"feedback {lesson}", file=sys.stdout, unit="student"):
             folder = returning.make_feedback(course, lesson, student)
-        if students:
-            _say(f"{lesson}: {len(students)} pages, such as {folder}")
+        _say(f"{lesson}: {len(students)} pages, such as {folder}")
         if options.release:
             failed += _nbgrader(course, "release_feedback", lesson)
     return min(failed, 1)

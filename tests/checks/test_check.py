@@ -1,4 +1,5 @@
 import pytest
+from IPython.core.formatters import DisplayFormatter
 
 from course_utils.checks import evidence
 from course_utils.checks.check import Check, CheckFailed, Mistake
@@ -17,8 +18,10 @@ adding = Check(
 )
 
 
-def test_a_right_answer_gets_a_verdict_that_a_notebook_shows():
-    assert repr(adding(sum)) == "✓ adds numbers"
+def test_a_right_answer_gets_a_verdict_that_a_notebook_prints(capsys):
+    # No value of the cell: nbgrader would take it for points.
+    assert DisplayFormatter().format(adding(sum)) == ({}, {})
+    assert capsys.readouterr().out == "✓ adds numbers\n"
 
 
 def test_a_wrong_answer_fails_with_the_name_and_the_message_of_its_mistake():
