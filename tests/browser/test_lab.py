@@ -1,5 +1,6 @@
 """A student's first hour: JupyterLab in a browser, every lesson from top to bottom."""
 
+import itertools
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -38,10 +39,12 @@ def keep_screenshots(page: Page, name: str) -> None:
     folder = COURSE / "artifacts" / "browser"
     folder.mkdir(parents=True, exist_ok=True)
     panel = page.locator(".jp-WindowedPanel-outer")
-    height, screen = panel.evaluate("panel => [panel.scrollHeight, panel.clientHeight]")
-    for number, top in enumerate(range(0, height, screen)):
-        panel.evaluate("(panel, top) => panel.scrollTo(0, top)", top)
+    for number in itertools.count():
+        panel.evaluate("(panel, number) => panel.scrollTo(0, number * panel.clientHeight)", number)
         page.screenshot(path=folder / f"{name}-{number:02}.png")
+        # Only what has been shown has its height; before, JupyterLab guesses.
+        if panel.evaluate("panel => panel.scrollTop + panel.clientHeight >= panel.scrollHeight - 1"):
+            break
 
 
 def save(page: Page, path: Path) -> NotebookNode:
