@@ -4,6 +4,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from importlib.util import cache_from_source
 from pathlib import Path
 
@@ -14,15 +15,17 @@ from packaging.requirements import Requirement
 
 from tests.lessons.lesson import COURSE
 
+LOCKS = [("requirements.txt", "test"), ("tests/bench/requirements.txt", "bench")]
+
 
 @pytest.fixture(scope="module")
 def environment() -> list:
     return yaml.safe_load((COURSE / "environment.yml").read_text())["dependencies"]
 
 
-def locked() -> dict[str, str]:
-    """The versions in requirements.txt that apply to this machine."""
-    lines = (COURSE / "requirements.txt").read_text().splitlines()
+def locked(file: str = "requirements.txt") -> dict[str, str]:
+    """The versions in a lock file that apply to this machine."""
+    lines = (COURSE / file).read_text().splitlines()
     wanted = [Requirement(line) for line in lines if line and not line.startswith("#")]
     apply = [one for one in wanted if not one.marker or one.marker.evaluate()]
     return {one.name: str(one.specifier).removeprefix("==") for one in apply}
@@ -54,8 +57,13 @@ def test_it_takes_the_python_versions_that_the_package_takes(environment: list):
     assert f'requires-python = "{python.removeprefix("python")}"' in pyproject
 
 
-def test_the_lock_file_names_no_index():
-    assert "://" not in (COURSE / "requirements.txt").read_text()
+@pytest.mark.parametrize(("file", "extra"), LOCKS)
+def test_a_lock_file_holds_what_the_package_asks_for_and_names_no_index(file: str, extra: str):
+    versions = locked(file)
+    project = tomllib.loads((COURSE / "pyproject.toml").read_text())["project"]
+    asked = map(Requirement, project["dependencies"] + project["optional-dependencies"][extra])
+    assert not [str(one) for one in asked if not one.specifier.contains(versions[one.name])], "compile it again"
+    assert "://" not in (COURSE / file).read_text()
 
 
 def test_the_packages_are_compiled():
