@@ -1,81 +1,93 @@
-"""A big class: graded by processes that are killed five times, and marked as if nothing had happened."""
+"""A big class of all lessons: graded by processes that are killed five times, as if nothing had happened."""
 
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
 
-from course_utils.grading.settings import Course
-from tests.grading.attacks import tamper
-from tests.grading.course import LESSON, make_course, submit
+from course_utils.grading.release import release
+from tests.lessons.lesson import COURSE, LESSONS
+from tests.lessons.submissions import hand_in, rows
 
-CLASS = int(os.environ.get("LOAD_CLASS", "60"))
-FIRST = 30
+CLASS = int(os.environ.get("LOAD_CLASS", "28"))
+FIRST = 12
 # Kill when so many results, then so many gradebook entries, are there: as parts of the class.
 KILLS = [("*.json", 0.05), ("*.json", 0.4), ("*.json", 0.8), ("*.written", 0.3), ("*.written", 0.7)]
+
+
+def _cells(change: Callable[[list], None]) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        notebook = json.loads(path.read_text())
+        change(notebook["cells"])
+        path.write_text(json.dumps(notebook))
+
+    return damage
+
+
+def _is_graded(cell: dict) -> bool:
+    return cell["metadata"].get("nbgrader", {}).get("grade", False)
+
+
 DAMAGES = [
-    "json_cut_off",
-    "metadata_lost",
-    "test_deleted",
-    "cells_reversed",
-    "notebook_renamed",
-    "points_raised",
+    lambda path: path.write_bytes(path.read_bytes()[:-1000]),
+    _cells(lambda cells: cells.reverse()),
+    _cells(lambda cells: cells.remove(next(filter(_is_graded, cells)))),
+    _cells(lambda cells: [cell["metadata"].clear() for cell in cells]),
+    lambda path: path.rename(path.with_name("mine.ipynb")),
 ]
 
 
-def _hand_in(course: Course, number: int) -> None:
-    """Of ten submissions six are right, two are wrong, one crashes and one is damaged."""
-    name, kind = f"student{number:03}", number % 10
-    if kind == 9:
-        attack = tamper.ATTACKS[DAMAGES[number // 10 % len(DAMAGES)]]
-        folder = submit(course, name, attack.change)
-        if attack.folder is not None:
-            attack.folder(folder)
-    elif kind == 8:
-        submit(course, name, largest="import os\nos._exit(1)")
-    elif kind >= 6:
-        submit(course, name, total=f"def total_of(numbers):\n    return {number}")
-    else:
-        submit(course, name)
+def _course(root: Path) -> Path:
+    shutil.copy(COURSE / "nbgrader_config.py", root)
+    shutil.copytree(COURSE / "solutions", root / "solutions")
+    release(root)
+    return root
+
+
+def _hand_in(course: Path, number: int) -> None:
+    """The lessons take turns, and so do right and wrong answers; of five one crashes and one is damaged."""
+    turn, lesson = divmod(number, len(LESSONS))
+    bank = rows(LESSONS[lesson])
+    sources = {answer.check: answer.source for answer in bank[turn % len(bank)]}
+    if turn % 5 == 1:
+        sources[next(iter(sources))] = "import os\nos._exit(1)"
+    notebook = hand_in(course, LESSONS[lesson], f"student{number:03}", sources)
+    if turn % 5 == 2:
+        DAMAGES[number % len(DAMAGES)](notebook)
 
 
 def _grade(root: Path, jobs: int) -> subprocess.Popen:
-    command = [
-        sys.executable,
-        "-m",
-        "course_utils.grading",
-        "grade",
-        "--course",
-        str(root),
-        "--jobs",
-        str(jobs),
-    ]
-    return subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
-    )
+    command = [sys.executable, "-m", "course_utils.grading", "grade", "--course", str(root)]
+    command += ["--jobs", str(jobs)]
+    with (root / "said.txt").open("w") as said:
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
 
 
-def _finish(process: subprocess.Popen) -> int:
-    """Waits for the end; returns the most memory that it or one of its workers had, in KiB."""
-    said = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    process.stderr.close()
-    assert process.returncode == 0, said
-    return usage.ru_maxrss
+def _finish(process: subprocess.Popen, root: Path) -> int:
+    """Waits for the end; returns the most memory that the grader itself had, in KiB."""
+    peak = 0
+    while process.poll() is None:
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        peak = max([peak, *(int(line.split()[1]) for line in status.splitlines() if "VmHWM" in line)])
+        time.sleep(0.1)
+    assert process.returncode == 0, (root / "said.txt").read_text()
+    return peak
 
 
-def _marks(root: Path) -> dict[str, dict[str, float]]:
+def _marks(root: Path) -> dict[tuple[str, str], dict[str, float]]:
     with Gradebook(f"sqlite:///{root}/gradebook.db") as gradebook:
-        notebooks = gradebook.notebook_submissions(LESSON, LESSON)
         return {
-            book.student.id: {grade.name: grade.auto_score for grade in book.grades} for book in notebooks
+            (lesson.name, book.student.id): {grade.name: grade.auto_score for grade in book.grades}
+            for lesson in LESSONS
+            for book in gradebook.notebook_submissions(lesson.name, lesson.name)
         }
 
 
@@ -87,26 +99,25 @@ def _kill_at(root: Path, pattern: str, share: float) -> None:
             break
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGKILL)
-    process.stderr.close()
     process.wait()
 
 
 @pytest.fixture(scope="module")
 def disturbed_and_serial(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[int]]:
-    serial = make_course(tmp_path_factory.mktemp("serial"))
+    serial = _course(tmp_path_factory.mktemp("serial"))
     for number in range(FIRST):
         _hand_in(serial, number)
-    memory = [_finish(_grade(serial.root, 1))]
+    memory = [_finish(_grade(serial, 1), serial)]
     for number in range(FIRST, CLASS):
         _hand_in(serial, number)
     disturbed = tmp_path_factory.mktemp("disturbed") / "course"
     skip = shutil.ignore_patterns("marks", "autograded", "gradebook.db*")
-    shutil.copytree(serial.root, disturbed, ignore=skip)
-    memory.append(_finish(_grade(serial.root, 1)))
+    shutil.copytree(serial, disturbed, ignore=skip)
+    memory.append(_finish(_grade(serial, 1), serial))
     for pattern, share in KILLS:
         _kill_at(disturbed, pattern, share)
-    _finish(_grade(disturbed, 2))
-    return disturbed, serial.root, memory
+    _finish(_grade(disturbed, 2), disturbed)
+    return disturbed, serial, memory
 
 
 def test_five_kills_change_no_mark(disturbed_and_serial):
@@ -123,5 +134,5 @@ def test_memory_does_not_grow_with_the_class(disturbed_and_serial):
 def test_a_second_grading_has_nothing_to_do(disturbed_and_serial):
     _, serial, _ = disturbed_and_serial
     before = {path: path.stat().st_mtime_ns for path in (serial / "marks").rglob("*.json")}
-    _finish(_grade(serial, 1))
+    _finish(_grade(serial, 1), serial)
     assert {path: path.stat().st_mtime_ns for path in (serial / "marks").rglob("*.json")} == before

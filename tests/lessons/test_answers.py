@@ -5,25 +5,17 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby, zip_longest
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbformat import NotebookNode
 from nbgrader.api import Gradebook, SubmittedNotebook
 
-from tests.bank import Answer, answers
-from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read, solved
+from tests.bank import Answer
+from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read
+from tests.lessons.submissions import hand_in, rows
 
 # Everybody hands in twice, under two names: inputs are drawn anew for each, and the verdicts must not change.
 TURNS = ("first", "again")
-
-
-def submissions(lesson: Lesson) -> list[list[Answer]]:
-    """The k-th submission takes the k-th answer of every exercise that has as many."""
-    banks = [list(bank) for _, bank in groupby(answers(lesson.module_name), key=lambda answer: answer.check)]
-    return [[answer for answer in row if answer] for row in zip_longest(*banks)]
 
 
 @dataclass(frozen=True)
@@ -47,11 +39,6 @@ class Marks:
         return str(graded(read(path))[check].outputs)
 
 
-def submit(notebook: NotebookNode, lesson: Lesson, course: Path, student: str) -> None:
-    folder = shutil.copytree(course / "notebooks" / lesson.name, course / "submitted" / student / lesson.name)
-    nbformat.write(notebook, folder / f"{lesson.name}.ipynb")
-
-
 def nbgrader(course: Path, *arguments: str) -> None:
     command = ["nbgrader", *arguments]
     done = subprocess.run(command, cwd=course, capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -72,13 +59,10 @@ def grade_bank(lesson: Lesson, course: Path) -> Marks:
     shutil.copy(COURSE / "nbgrader_config.py", course)
     shutil.copytree(lesson.solution.parent, course / "solutions" / lesson.name)
     nbgrader(course, "generate_assignment", lesson.name)
-    submit(read(lesson.solution), lesson, course, "solution")
-    for number, row in enumerate(submissions(lesson)):
-        notebook = read(course / "notebooks" / lesson.name / lesson.solution.name)
-        for answer in row:
-            solved(notebook)[f"{answer.check}_answer"].source = answer.source
+    shutil.copy(lesson.solution, hand_in(course, lesson, "solution", {}))
+    for number, row in enumerate(rows(lesson)):
         for turn in TURNS:
-            submit(notebook, lesson, course, f"{turn}{number}")
+            hand_in(course, lesson, f"{turn}{number}", {answer.check: answer.source for answer in row})
     nbgrader(course, "autograde", lesson.name)
     return Marks(lesson, course)
 
@@ -87,7 +71,7 @@ def bank() -> list[object]:
     return [
         pytest.param(lesson, number, answer, id=f"{lesson.name}-{answer}")
         for lesson in LESSONS
-        for number, row in enumerate(submissions(lesson))
+        for number, row in enumerate(rows(lesson))
         for answer in row
     ]
 
