@@ -1,0 +1,67 @@
+"""The way of a lesson in terminals, as the README writes it: from a release to the page of a student."""
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course_utils.grading.settings import Course
+from tests.grading.course import LESSON, RIGHT, cell_of, make_course, nbgrader
+
+STUDENT_CONFIG = """
+c.CourseDirectory.course_id = {course_id!r}
+c.Exchange.root = {exchange!r}
+"""
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    (tmp_path / "exchange").mkdir()
+    (tmp_path / "exchange").chmod(0o1777)
+    return make_course(tmp_path / "course", f"c.Exchange.root = {str(tmp_path / 'exchange')!r}")
+
+
+@pytest.fixture
+def home(tmp_path: Path, course: Course) -> Path:
+    """A student's folder, with nothing in it but where the exchange is."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    exchange = course.config.Exchange.root
+    text = STUDENT_CONFIG.format(course_id=course.directory.course_id, exchange=exchange)
+    (folder / "nbgrader_config.py").write_text(text)
+    return folder
+
+
+def teacher(course: Course, *words: str) -> str:
+    command = [sys.executable, "-m", "course_utils.grading", *words]
+    done = subprocess.run(command, cwd=course.root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def solve(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    for name, source in {**RIGHT, "largest": "def largest_of(numbers):\n    return min(numbers)"}.items():
+        cell_of(notebook, f"{name}_answer").source = source
+    nbformat.write(notebook, path)
+
+
+def test_from_a_release_to_returned_feedback(course: Course, home: Path):
+    nbgrader(course.root, "release_assignment", LESSON)
+    nbgrader(home, "fetch_assignment", LESSON)
+    solve(home / LESSON / f"{LESSON}.ipynb")
+    nbgrader(home, "submit", LESSON)
+
+    assert f"{LESSON}: 1 submissions are here." in teacher(course, "collect")
+    assert "1 of 1 submissions written" in teacher(course, "grade")
+    assert f"{LESSON}: 1 pages" in teacher(course, "feedback", "--release")
+    teacher(course, "export")
+    [row] = csv.DictReader((course.root / "marks.csv").read_text().splitlines())
+    assert (row["points"], row["of"]) == ("4.0", "6.0")
+
+    nbgrader(home, "fetch_feedback", LESSON)
+    [page] = (home / LESSON / "feedback").rglob("*.html")
+    assert "[wrong_largest]" in page.read_text()
