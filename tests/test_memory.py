@@ -1,3 +1,6 @@
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -32,6 +35,15 @@ def test_reading_python_objects_copies_them_and_reading_an_array_does_not():
     numbers = array.tolist()
     assert dirtied_by(lambda: sum(numbers)) > 4 * MIB
     assert dirtied_by(lambda: [int(array[i]) for i in range(0, 200_000, 100)]) < MIB
+
+
+@pytest.mark.usefixtures("measurable")
+def test_what_the_parent_writes_meanwhile_is_not_the_childs():
+    pages = np.ones(64 * MIB, np.uint8)
+    writer = threading.Timer(0.5, lambda: pages.__iadd__(1))
+    writer.start()
+    assert dirtied_by(time.sleep, 1) < MIB
+    writer.join()
 
 
 def test_the_peak_counts_what_was_freed_again_and_not_what_was_there_before():

@@ -82,6 +82,7 @@ ATTACKS = {
         "hog = []\nwhile True:\n    hog.append(bytearray(2**24))\n    hog[-1][::4096] = bytes(4096)",
         "crashed",
         "wrong",
+        "timed out",
     ),
     "memory_in_many_processes": code(
         "import os\nfor _ in range(8):\n    if os.fork() == 0:\n        hog = []\n        while True:\n"
