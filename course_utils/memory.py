@@ -61,16 +61,17 @@ def copied_memory(pid: int | str = "self") -> int:
     Raises:
         NotMeasurableError: As `process_memory`.
     """
+    total, in_file = 0, False
     try:
-        text = Path(f"/proc/{pid}/smaps").read_text()
+        # Line by line: what was read whole and thrown away would be room for what is to be measured.
+        with Path(f"/proc/{pid}/smaps").open() as lines:
+            for line in lines:
+                if heading := _MAPPING.match(line):
+                    in_file = heading[1] != "0"
+                elif line.startswith("Private_Dirty:") and not in_file:
+                    total += int(line.split()[1]) * 1024
     except OSError as error:
         raise NotMeasurableError(_LINUX_ONLY) from error
-    total, in_file = 0, False
-    for line in text.splitlines():
-        if heading := _MAPPING.match(line):
-            in_file = heading[1] != "0"
-        elif line.startswith("Private_Dirty:") and not in_file:
-            total += int(line.split()[1]) * 1024
     return total
 
 
