@@ -1,7 +1,6 @@
 """The bank of right and wrong answers, graded by `nbgrader autograde` as a teacher does it."""
 
 import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +10,7 @@ import pytest
 from nbgrader.api import Gradebook, SubmittedNotebook
 
 from tests.bank import Answer
+from tests.grading.course import nbgrader
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read
 from tests.lessons.submissions import hand_in, rows
 
@@ -37,12 +37,6 @@ class Marks:
         """What the graded cell says in the notebook that the student gets back."""
         path = self.course / "autograded" / student / self.lesson.name / f"{self.lesson.name}.ipynb"
         return str(graded(read(path))[check].outputs)
-
-
-def nbgrader(course: Path, *arguments: str) -> None:
-    command = ["nbgrader", *arguments]
-    done = subprocess.run(command, cwd=course, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module")
