@@ -23,7 +23,7 @@ LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-brow
               --LanguageServerManager.autodetect=False --ServerApp.root_dir="$(CURDIR)" \
               --LabApp.default_url=/lab/tree/$(NOTEBOOK)
 
-.PHONY: help lab serve test release collect grade feedback export data bench
+.PHONY: help lab serve test proofs release collect grade feedback export data bench
 .DEFAULT_GOAL := help
 # The prerequisites of lab are steps in this order.
 .NOTPARALLEL:
@@ -43,6 +43,10 @@ data: $(READY)  ## the default data, 2,000 photographs in all three forms, unles
 
 test: $(READY) data  ## all tests, every lesson included (TESTS="tests/test_paths.py" for some, JOBS=2 at once)
 	@$(RUN) pytest -n $(JOBS) $(TESTS)
+
+proofs: $(READY)  ## a class of 300 graded under kills, and grading beside stock nbgrader (20 minutes)
+	@LOAD_CLASS=300 $(RUN) pytest -v tests/grading/test_load.py
+	@$(RUN) python -m tests.bench.grading_speed
 
 release: $(READY)  ## notebooks/, generated afresh from solutions/ (FORCE=yes where somebody has worked in notebooks/)
 	@$(RUN) python -m course_utils.grading.release $(if $(filter yes,$(FORCE)),--force)
@@ -68,5 +72,6 @@ bench: $(READY) $(PEERS)/.complete  ## data_setup beside its limit, then every b
 $(READY): requirements.txt pyproject.toml
 	@.make/venv.sh "$(PYTHON)" "$(VENV)"
 
-$(PEERS)/.complete: tests/bench/requirements.txt
+$(PEERS)/.complete: tests/bench/requirements.txt tests/bench/ffcv.txt
 	@.make/venv.sh "$(PYTHON)" "$(PEERS)" tests/bench/requirements.txt
+	@.make/ffcv.sh "$(PEERS)"

@@ -102,6 +102,8 @@ def main() -> None:
     write(row("this course, between them", options.students, fast))
     write(f"  ratio {options.students / sum(fast) * sum(slow) / options.stock:.1f}; ")
     write(f"points: stock {', '.join(given[0])}; this course {', '.join(given[1])}\n")
+    if given[0] != given[1]:
+        sys.exit("The two ways do not give the same points: their speeds cannot be compared.")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """The course's loader beside the libraries that people would otherwise choose.
 
-The same JPEG images, the same output (each image is compared with Pillow's), the same cores, every
-measurement in a fresh process, all loaders in turn in each round. Prints a table; writes `loader.json` and
-`loader.png`.
+The same JPEG images, the same output (each image is compared with that of another decoder), the same cores,
+every measurement in a fresh process, all loaders in turn in each round. Prints a table; writes `loader.json`
+and `loader.png`.
 
     python -m tests.bench.loader                      # everything: about 20 minutes
     python -m tests.bench.loader --rounds 1 --only FastLoader DALI limit

@@ -3,7 +3,6 @@
 A SPEC is a dict, on the command line in JSON: what to "do" with which "peer", and the file for the "result".
 """
 
-import io
 import json
 import multiprocessing
 import os
@@ -19,7 +18,7 @@ import torch
 import torchvision  # noqa: F401 - a training script has imported it too, so it counts for no loader
 
 from course_utils import page_cache
-from tests.bench.loading.peer import MEAN, STD, Batch, Peer, peers
+from tests.bench.loading.peer import MEAN, STD, Batch, Peer, decode_with_pillow, peers
 
 
 def memory(pid: int) -> float:
@@ -68,7 +67,7 @@ def measure(peer: Peer, spec: dict) -> dict[str, float]:
     cold = images / (time.perf_counter() - opened)
     used, warm = memory(os.getpid()) - before, [epoch(batches) for _ in range(spec["epochs"])]
     seen = {"first_s": first - start, "cold": cold, "warm": float(np.median(warm)), "memory_mib": used}
-    return seen | (prove(batches, spec) if spec["prove"] and not peer.limit else {})
+    return seen | (prove(batches, peer, spec) if spec["prove"] and not peer.limit else {})
 
 
 def epoch(batches: Iterable[Batch]) -> float:
@@ -79,23 +78,28 @@ def epoch(batches: Iterable[Batch]) -> float:
     return images / (time.perf_counter() - start)
 
 
-def prove(batches: Iterable[Batch], spec: dict) -> dict[str, object]:
-    """Compare every image with what Pillow decodes from the same bytes."""
-    from PIL import Image
-
+def prove(batches: Iterable[Batch], peer: Peer, spec: dict) -> dict[str, object]:
+    """Compare every image with what another decoder makes of the same bytes, with the same settings."""
     originals = sorted(Path(spec["originals"]).iterdir())
     seen, largest, kinds = [], 0.0, set()
     for images, labels in batches:
         kinds.add((str(images.dtype), tuple(images.shape[1:])))
         for image, label in zip(images, labels.tolist(), strict=True):
-            truth = torch.from_numpy(np.array(Image.open(io.BytesIO(originals[label].read_bytes())))).permute(
-                2, 0, 1
-            )
+            truth = reference(originals[label].read_bytes(), peer.fast_dct)
             largest = max(largest, difference(image, truth.float()))
             seen.append(label)
     complete = sorted(seen) == list(range(len(originals)))
     (dtype, shape), *others = kinds
     return {"largest": largest, "dtype": dtype, "shape": shape, "complete": complete and not others}
+
+
+def reference(data: bytes, fast_dct: bool) -> torch.Tensor:
+    """Decode with Pillow, which has the exact transform only, or with simplejpeg, to uint8 (3, H, W)."""
+    if not fast_dct:
+        return decode_with_pillow(data)
+    from simplejpeg import decode_jpeg
+
+    return torch.from_numpy(decode_jpeg(data, fastdct=True)).permute(2, 0, 1)
 
 
 def difference(image: torch.Tensor, truth: torch.Tensor) -> float:

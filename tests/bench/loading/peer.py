@@ -26,6 +26,8 @@ class Peer:
             iterated once an epoch: images of shape (N, 3, H, W), labels.
         output: "uint8", or "float32" for images normalised and mirrored by chance.
         limit: It is no loader but the decoder alone, whose images nobody gets.
+        fast_dct: Its decoder always takes libjpeg-turbo's faster, less exact transform; so its images are
+            compared with those of the same setting.
     """
 
     decoder: str
@@ -33,6 +35,7 @@ class Peer:
     batches: Callable[[Path, int, int], Iterable[Batch]]
     output: str = "uint8"
     limit: bool = False
+    fast_dct: bool = False
 
 
 def peers() -> dict[str, Peer]:

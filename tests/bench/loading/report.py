@@ -7,6 +7,9 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 
 LEVELS = 2  # decoders may round differently
+DIFFERS = """
+differs: largest difference, in levels of 0-255, from what another decoder makes of the same bytes
+with the same settings: Pillow, or simplejpeg with the fast DCT"""
 COLUMNS = ("warm", "cold", "first_s", "memory_mib")
 
 
@@ -34,7 +37,7 @@ def ranked(report: dict) -> tuple[list[str], list[int]]:
 
 
 def verdict(proof: dict) -> str:
-    """Say how far the images are from Pillow's, and whether that is the same output."""
+    """Say how far the images are from another decoder's, and whether that is the same output."""
     same = proof["complete"] and proof["largest"] <= LEVELS
     return f"{proof['largest']:.0f}" + " NOT THE SAME OUTPUT" * (not same)
 
@@ -59,7 +62,7 @@ def table(report: dict) -> str:
                 f"{name:32}{warm:16.0f}{f'({least:.0f}-{most:.0f})':>16}{ratio(report, name, cores):9.2f}"
                 f"{cold:16.0f}{1000 * first:14.0f}{used:12.0f}  " + (verdict(proof) if proof else "")
             )
-    lines.append("\ndiffers: largest difference from what Pillow decodes, in levels of 0-255")
+    lines.append(DIFFERS)
     lines.append("\nSystem calls on the data's files for one epoch:")
     for name, calls in report["operations"].items():
         listed = (
