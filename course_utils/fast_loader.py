@@ -6,6 +6,7 @@ pickles, no collate and no tensor per image. The decoder is libjpeg-turbo, by si
 """
 
 import os
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -82,12 +83,12 @@ class FastLoader:
 
     def __iter__(self) -> Iterator[Batch]:
         if self._iterating == os.getpid():  # a forked child may begin its own
-            raise RuntimeError(
-                "an iteration over this loader is still open: finish or close() that one first"
-            )
+            raise RuntimeError("another iteration over this loader is still open: finish or close() it first")
         self._iterating, self._at = os.getpid(), self._next
         self._next = (self._at[0] + 1, 0)
         pool = ThreadPoolExecutor(self.threads, "decoder")
+        # An iteration that is still open when the interpreter exits is ended before its modules are gone.
+        stop = weakref.finalize(self, pool.shutdown, cancel_futures=True)
         try:
             batches = self._decoded(pool, *self._at)
             if self.device.type == "cuda":
@@ -98,7 +99,7 @@ class FastLoader:
                     yield batch
             self._at = self._next
         finally:
-            pool.shutdown(cancel_futures=True)
+            stop()
             self._iterating = None
 
     def _decoded(self, pool: ThreadPoolExecutor, epoch: int, given: int) -> Iterator[tuple[int, Batch]]:

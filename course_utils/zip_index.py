@@ -24,6 +24,7 @@ LOCAL = struct.Struct("<4s22xHH")  # lengths of the name and the extra field tha
 MOST_AROUND = LOCAL.size + 2 * 0xFFFF + 24  # a header, name, extra field and data descriptor at their longest
 IN_EXTRA = 0xFFFFFFFF  # stands for a number that needs 64 bits and is kept in the extra field
 ENCRYPTED, UTF8 = 1, 1 << 11
+FIELDS = "name, offset, span, size, crc"
 
 
 class ZipIndex:
@@ -90,9 +91,9 @@ def scan(path: Path, stamp: tuple) -> np.ndarray:
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as zipped:
             first, end, shift = _directory(zipped)
-            width = max((len(name) for name, *_ in _members(zipped, first, end, shift)), default=1)
-            row = [("name", f"S{width}"), ("offset", "i8"), ("span", "i8"), ("size", "i8"), ("crc", "u4")]
-            rows = np.fromiter(itertools.chain([stamp], _members(zipped, first, end, shift)), row)
+            found = itertools.chain([stamp], _members(zipped, first, end, shift))
+            parts = iter(lambda: list(itertools.islice(found, 100_000)), [])  # not all as objects at once
+            rows = np.concatenate([np.rec.fromrecords(part, names=FIELDS) for part in parts]).view(np.ndarray)
     except (BadZipFile, struct.error) as error:
         raise BadZipFile(f"{path} is no zip, or not all of one: {error}") from error
     except ValueError as error:
@@ -127,11 +128,10 @@ def _members(zipped: mmap.mmap, at: int, end: int, shift: int) -> Iterator[tuple
         signature, flags, method, crc, packed, size, *tails, offset = CENTRAL.unpack_from(zipped, at)
         if signature != b"PK\1\2":
             raise BadZipFile("its directory is damaged")
-        at += CENTRAL.size
-        name, extra = zipped[at : at + tails[0]], zipped[at + tails[0] : at + tails[0] + tails[1]]
-        at += sum(tails)
+        extra = at + CENTRAL.size + tails[0]
+        name, at = zipped[extra - tails[0] : extra], extra + tails[1] + tails[2]
         if IN_EXTRA in (size, packed, offset):
-            size, packed, offset = _widen(extra, size, packed, offset)
+            size, packed, offset = _widen(zipped[extra : extra + tails[1]], size, packed, offset)
         if not (flags & UTF8 or name.isascii()):
             name = name.decode("cp437").encode()
         if method or flags & ENCRYPTED:

@@ -320,6 +320,8 @@ loader = FastLoader(sys.argv[1], 2)
 {body}
 """
 EXIT = "batches = iter(loader); next(batches); sys.exit(7)"
+# It lives until the modules that it needs are taken apart.
+LATE = "import concurrent.futures.thread as pools; pools.mine = iter(loader); next(pools.mine); sys.exit(7)"
 INTERRUPT = """
 import signal, threading
 loader.images.read_into = lambda i, pixels: __import__("time").sleep(0.05)
@@ -346,12 +348,13 @@ sys.exit(7 if (total, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])) == (21
     "body",
     [
         EXIT,
+        LATE,
         INTERRUPT,
         pytest.param(
             FORK, marks=pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
         ),
     ],
-    ids=["exit", "interrupt", "fork"],
+    ids=["exit", "late exit", "interrupt", "fork"],
 )
 def test_in_a_process_of_its_own(path, body):
     done = subprocess.run(
