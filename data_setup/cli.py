@@ -122,7 +122,13 @@ def _add_reading(adder: argparse._SubParsersAction) -> None:
 
 
 def _add_bench(adder: argparse._SubParsersAction) -> None:
-    bench = _add(adder, commands.bench, "compare the making of sets with the bare work on their pixels")
+    bench = _add(
+        adder,
+        commands.bench,
+        "compare the making of sets with the bare work on their pixels",
+        "Prints the images per second of both and the ratio. On ext4, wait five minutes after thousands of "
+        "files were deleted: until then it passes over their inodes one by one for each new file.",
+    )
     bench.add_argument("--count", type=_positive, default=4000, help="images a round (default: %(default)s)")
     bench.add_argument("--rounds", type=_positive, default=3, help="default: %(default)s")
     bench.add_argument("--workers", type=_positive, help="processes (default: the cores you may use)")
