@@ -24,7 +24,7 @@ from data_setup.archives import list_images, read_bytes
 from data_setup.chunks import encode
 from data_setup.errors import SetupError
 from data_setup.imagenet import CollectionSource
-from data_setup.layout import ENCODED, RAW, RAW_BYTES
+from data_setup.layout import ENCODED, RAW
 from data_setup.making import Source, make_set
 from data_setup.photos import PhotoSource, opened
 from data_setup.pictures import to_square
@@ -32,7 +32,6 @@ from data_setup.pool import start_method
 from data_setup.sources import PHOTOGRAPHS
 
 TYPICAL = (500, 375)  # the commonest size of ImageNet's files
-JPEG_BYTES = 25_000  # a JPEG file of the set, or more
 TYPICAL_QUALITY = 98  # 105 kB a file; those of ImageNet take 130 kB on average
 
 
@@ -164,7 +163,6 @@ def whole_round(source: Source, out: Path, workers: int) -> Round:
     The single files stay until the last round: ext4 looks long for an inode that was not in use a moment ago,
     and would make each new file 30 times as slowly.
     """
-    _claim_memory(out.with_suffix(".memory"), source.count * (RAW_BYTES + 3 * JPEG_BYTES))
     process = get_context(start_method()).Process(target=_make_quietly, args=(source, out, workers))
     start, cpu = time.perf_counter(), _cpu_seconds()
     process.start()
@@ -175,18 +173,6 @@ def whole_round(source: Source, out: Path, workers: int) -> Round:
     for form in (ENCODED, RAW):
         shutil.rmtree(out / form)
     return made
-
-
-def _claim_memory(path: Path, size: int) -> None:
-    """Have the memory at hand that the page cache will take.
-
-    A virtual machine's free memory may be with its host, and comes back ten times as slowly as it is written.
-    """
-    block = bytes(1 << 20)
-    with path.open("wb", buffering=0) as file:
-        for _ in range(size >> 20):
-            file.write(block)
-    path.unlink()
 
 
 def _make_quietly(source: Source, out: Path, workers: int) -> None:

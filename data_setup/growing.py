@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from data_setup.stored_zip import local_header, member_span
+from data_setup.write_behind import WriteBehind
 
 
 class Growing:
@@ -22,6 +23,12 @@ class Growing:
         self.file: BinaryIO = path.open("r+b", buffering=0)
         self.end = 0
         self.sha = hashlib.sha256()
+        self._behind = WriteBehind(self.file)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._behind.close()
+        self.file.close()
 
     def append(self, data: bytes | memoryview) -> None:
         """Write at the end, wherever others have written beyond it."""
@@ -35,6 +42,7 @@ class Growing:
         """Count bytes that stand at the end already."""
         self.sha.update(data)
         self.end += len(data)
+        self._behind.reach(self.end)
 
     def recall(self, members: Iterable[tuple[str, int, int]]) -> bool:
         """Count what an earlier run wrote next, if it is all there.

@@ -33,7 +33,7 @@ class Shard:
 
     def close(self) -> None:
         """Close what is open."""
-        for file in (self.encoded.file, self.raw.file, self._journal):
+        for file in (self.encoded, self.raw, self._journal):
             file.close()
 
     def _resume(self) -> BinaryIO:
