@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ class Record:
 
     def line(self) -> bytes:
         """The record as a line of the journal."""
-        return json.dumps(asdict(self), separators=(",", ":")).encode() + b"\n"
+        return json.dumps(vars(self), separators=(",", ":")).encode() + b"\n"
 
     @classmethod
     def from_line(cls, line: bytes) -> "Record":
