@@ -92,7 +92,17 @@ def plot(report: dict, path: Path) -> None:
             title=f"{cores} core" + "s" * (cores > 1), xlabel="images per second", yticks=range(len(names))
         )
         panel.set_yticklabels(names)
-    panel.invert_yaxis()
-    panel.legend()
+        panel.set_ylim(len(names) - 0.5, -0.5)
+        _cut(panel, {name: middle(report, name, cores, "warm")[0] for name in names}, report["decoders"])
+    panel.legend(loc="lower right")
     figure.savefig(path, dpi=120, bbox_inches="tight")
     plt.close(figure)
+
+
+def _cut(panel: plt.Axes, speeds: dict[str, float], decoders: dict[str, str]) -> None:
+    """Let the axis end beyond the loaders that decode; pixels that need no decoding are faster by far."""
+    end = 1.25 * max(speed for name, speed in speeds.items() if decoders[name] != "pixels" and speed == speed)
+    panel.set_xlim(0, end)
+    for place, speed in enumerate(speeds.values()):
+        if speed > end:
+            panel.text(end, place - 0.2, f"{speed:,.0f} ▸ ", ha="right", va="center", color="white")
