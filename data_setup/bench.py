@@ -2,8 +2,10 @@
 
 Run ``python -m data_setup bench``. The bare rate is that of worker processes that only do what is done to
 the pixels: decode, resample, encode, and decode the JPEG for its raw form; they hash and write nothing. The
-whole rate is that of the command, the start of its workers included. Rounds of both take turns, so that
-whatever else the machine does meets both.
+written rate is that of the same processes when they also write these bytes to files, and nothing else: a
+virtual machine may take longer for the memory of its page cache than for the bytes. The whole rate is that of
+the command, the start of its workers included. Rounds of all take turns, so that whatever else the machine
+does meets each.
 """
 
 import io
@@ -30,6 +32,8 @@ from data_setup.photos import PhotoSource, opened
 from data_setup.pictures import to_square
 from data_setup.pool import start_method
 from data_setup.sources import PHOTOGRAPHS
+
+Encoded = tuple[bytes, bytes]  # a JPEG file, and its pixels
 
 TYPICAL = (500, 375)  # the commonest size of ImageNet's files
 TYPICAL_QUALITY = 98  # 105 kB a file; those of ImageNet take 130 kB on average
@@ -89,9 +93,9 @@ class BareFiles:
     def __init__(self, files: Sequence[bytes]) -> None:
         self._files = files
 
-    def __call__(self, number: int) -> None:
+    def __call__(self, number: int) -> Encoded:
         """Do it once."""
-        encode(to_square(self._files[number % len(self._files)], "x.JPEG").image)
+        return encode(to_square(self._files[number % len(self._files)], "x.JPEG").image)
 
 
 class BarePhotos:
@@ -104,12 +108,36 @@ class BarePhotos:
     def __init__(self, source: PhotoSource) -> None:
         self._source = source
 
+    def __call__(self, number: int) -> Encoded:
+        """Do it once."""
+        return encode(self._source.render(number).image)
+
+
+class Written:
+    """Bare work whose bytes go to files: each JPEG to its own, and those of both kinds one behind the other.
+
+    Args:
+        bare: The work.
+        folder: Where the files are.
+    """
+
+    def __init__(self, bare: BareFiles | BarePhotos, folder: Path) -> None:
+        self._bare, self._folder, self._files = bare, folder, {}
+
     def __call__(self, number: int) -> None:
         """Do it once."""
-        encode(self._source.render(number).image)
+        jpeg, pixels = self._bare(number)
+        (self._folder / f"{number}.JPEG").write_bytes(jpeg)
+        self._append(ENCODED, jpeg)
+        self._append(RAW, pixels)
+
+    def _append(self, kind: str, data: bytes) -> None:
+        if kind not in self._files:
+            self._files[kind] = (self._folder / f"{kind}{os.getpid()}").open("xb", buffering=0)
+        self._files[kind].write(data)
 
 
-Bare = BareFiles | BarePhotos
+Bare = BareFiles | BarePhotos | Written
 
 
 class Round(NamedTuple):
@@ -125,15 +153,19 @@ class Round(NamedTuple):
 
 
 def compare(name: str, source: Source, bare: Bare, workers: int, rounds: int, scratch: Path) -> None:
-    """Print the rates of both ways, in rounds that take turns, and the ratios of each round."""
-    pairs = []
+    """Print the rates of all ways, in rounds that take turns, and the ratios of each round."""
+    ways = {"bare": [], "written": [], "whole": []}
     for number in range(rounds):
         out = scratch / f"{name}{number}"
-        pairs.append((bare_round(bare, source.count, workers), whole_round(source, out, workers)))
-    for way, column in (("bare", [pair[0] for pair in pairs]), ("whole", [pair[1] for pair in pairs])):
-        print(f"{name:<9} {way:<12}{_spread([source.count / one.wall for one in column], ',.0f')} images/s")
-    print(f"{name:<9} {'ratio':<12}{_spread([bare.wall / whole.wall for bare, whole in pairs])}")
-    print(f"{name:<9} {'by CPU time':<12}{_spread([bare.cpu / whole.cpu for bare, whole in pairs])}")
+        ways["bare"].append(bare_round(bare, source.count, workers))
+        ways["written"].append(written_round(bare, source.count, out.with_suffix(".written"), workers))
+        ways["whole"].append(whole_round(source, out, workers))
+    for way, column in ways.items():
+        print(f"{name:<9} {way:<14}{_spread([source.count / one.wall for one in column], ',.0f')} images/s")
+    for way in ("bare", "written"):
+        pairs = list(zip(ways[way], ways["whole"], strict=True))
+        walls, cpus = ([one[i] / whole[i] for one, whole in pairs] for i in range(2))
+        print(f"{name:<9} {f'to {way}':<14}{_spread(walls)}; by CPU time {_spread(cpus)}")
 
 
 def _spread(values: Sequence[float], form: str = ".2f") -> str:
@@ -148,6 +180,16 @@ def bare_round(bare: Bare, count: int, workers: int) -> Round:
         shares = [range(worker, count, workers) for worker in range(workers)]
         cpu = sum(pool.map(_repeat, [bare] * workers, shares))
         return Round(time.perf_counter() - start, cpu)
+
+
+def written_round(bare: BareFiles | BarePhotos, count: int, folder: Path, workers: int) -> Round:
+    """Do the same, write the bytes to a new folder, and remove the big files of it."""
+    folder.mkdir()
+    made = bare_round(Written(bare, folder), count, workers)
+    for kind in (ENCODED, RAW):
+        for path in folder.glob(f"{kind}*"):
+            path.unlink()
+    return made
 
 
 def _repeat(bare: Bare, numbers: range) -> float:
