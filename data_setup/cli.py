@@ -126,8 +126,8 @@ def _add_bench(adder: argparse._SubParsersAction) -> None:
         adder,
         commands.bench,
         "compare the making of sets with the bare work on their pixels",
-        "Prints images per second and ratios, with and without the writing. On ext4, wait five minutes after thousands of "
-        "files were deleted: until then it passes over their inodes one by one for each new file.",
+        "Prints images per second and ratios, with and without the writing. On ext4, wait five minutes after "
+        "thousands of files were deleted: until then it passes over their inodes one by one for each new file.",
     )
     bench.add_argument("--count", type=_positive, default=4000, help="images a round (default: %(default)s)")
     bench.add_argument("--rounds", type=_positive, default=3, help="default: %(default)s")
