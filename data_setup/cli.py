@@ -127,7 +127,7 @@ def _add_bench(adder: argparse._SubParsersAction) -> None:
         commands.bench,
         "compare the making of sets with the bare work on their pixels",
         "Prints images per second and ratios, with and without the writing. On ext4, wait five minutes after "
-        "thousands of files were deleted: until then it passes over their inodes one by one for each new file.",
+        "thousands of files were deleted: until then each new file is made by stepping over their inodes.",
     )
     bench.add_argument("--count", type=_positive, default=4000, help="images a round (default: %(default)s)")
     bench.add_argument("--rounds", type=_positive, default=3, help="default: %(default)s")
