@@ -44,7 +44,7 @@ data: $(READY)  ## the default data, 2,000 photographs in all three forms, unles
 test: $(READY) data  ## all tests, every lesson included (TESTS="tests/test_paths.py" for some, JOBS=2 at once)
 	@$(RUN) pytest -n $(JOBS) $(TESTS)
 
-proofs: $(READY)  ## a class of 300 graded under kills, and grading beside stock nbgrader (20 minutes)
+proofs: $(READY) data  ## a class of 300 graded under kills, and grading beside stock nbgrader (15 minutes)
 	@LOAD_CLASS=300 $(RUN) pytest -v tests/grading/test_load.py
 	@$(RUN) python -m tests.bench.grading_speed
 

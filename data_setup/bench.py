@@ -164,8 +164,9 @@ def compare(name: str, source: Source, bare: Bare, workers: int, rounds: int, sc
         print(f"{name:<9} {way:<14}{_spread([source.count / one.wall for one in column], ',.0f')} images/s")
     for way in ("bare", "written"):
         pairs = list(zip(ways[way], ways["whole"], strict=True))
-        walls, cpus = ([one[i] / whole[i] for one, whole in pairs] for i in range(2))
-        print(f"{name:<9} {f'to {way}':<14}{_spread(walls)}; by CPU time {_spread(cpus)}")
+        by_wall = _spread([one.wall / whole.wall for one, whole in pairs])
+        by_cpu = _spread([one.cpu / whole.cpu for one, whole in pairs])
+        print(f"{name:<9} {f'to {way}':<14}{by_wall}; by CPU time {by_cpu}")
 
 
 def _spread(values: Sequence[float], form: str = ".2f") -> str:

@@ -68,6 +68,7 @@ def _finish_archive(
     records = directory(_members(journal, measure, info), archive.end + size)
     for piece in chain(_info_text(labels, layout), _joined(records)):
         archive.append(piece)
+    archive.settle()
     return {"bytes": archive.end, "sha256": archive.sha.hexdigest()}
 
 

@@ -25,6 +25,10 @@ class Growing:
         self.sha = hashlib.sha256()
         self._behind = WriteBehind(self.file)
 
+    def settle(self) -> None:
+        """Wait for what is being written to the disk; OSError if the disk refused it."""
+        self._behind.settle()
+
     def close(self) -> None:
         """Close the file."""
         self._behind.close()

@@ -33,13 +33,21 @@ class WriteBehind:
             return
         if self._step and not self._step.done():
             return
-        if self._step:
-            self._step.result()
+        self.settle()
         self._step = self._thread.submit(_let_go, self._file.fileno(), self._done, end)
         self._done = end
 
+    def settle(self) -> None:
+        """Wait for the step that has begun.
+
+        Raises:
+            OSError: It failed. The system tells so once: the file is not whole, whatever it says later.
+        """
+        if self._step:
+            self._step.result()
+
     def close(self) -> None:
-        """Wait for the step that has begun."""
+        """End the thread."""
         self._thread.shutdown()
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from course_utils import page_cache
+import course_utils
 from course_utils.cores import usable_cores
 from course_utils.paths import data_dir
 from tests.bench.loading.child import work
@@ -30,7 +30,6 @@ from tests.bench.loading.peer import peers
 from tests.bench.loading.report import plot, table
 
 TIMEOUT_S = 900
-COURSE_UTILS = Path(page_cache.__file__).parent
 FRESH = multiprocessing.get_context("forkserver")
 FRESH.set_forkserver_preload(["torchvision", "tests.bench.loading.child"])  # torch is imported once for all
 OPERATIONS = "openat,open,stat,newfstatat,fstat,statx,lseek,read,pread64,readv,preadv,preadv2,mmap"
@@ -98,7 +97,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("build/bench"))
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    compileall.compile_dir(COURSE_UTILS, quiet=1)  # as the installed libraries are
+    compileall.compile_dir(*course_utils.__path__, quiet=1)  # as the installed libraries are
     found = {name: peer for name, peer in peers().items() if any(word in name for word in args.only)}
     with tempfile.TemporaryDirectory(dir=args.out) as folder:
         here = Path(folder).resolve()

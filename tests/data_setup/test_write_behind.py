@@ -1,4 +1,5 @@
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,11 +26,13 @@ def test_what_was_passed_leaves_the_page_cache_and_the_rest_stays(tmp_path: Path
 
 @needs_advice
 def test_few_bytes_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(os, "fdatasync", pytest.fail)
+    synced = []
+    monkeypatch.setattr(os, "fdatasync", synced.append)
     with (tmp_path / "growing").open("wb", buffering=0) as file:
         behind = WriteBehind(file)
         behind.reach(STEP - 1)
         behind.close()
+        assert synced == []
 
 
 def _go_on(behind: WriteBehind) -> None:
@@ -38,7 +41,10 @@ def _go_on(behind: WriteBehind) -> None:
 
 
 @needs_advice
-def test_what_the_disk_refuses_is_raised_by_the_next_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("later", [_go_on, WriteBehind.settle], ids=["by the next step", "at the end"])
+def test_what_the_disk_refuses_is_raised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: Callable[[WriteBehind], None]
+):
     def refuse(handle: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -47,5 +53,5 @@ def test_what_the_disk_refuses_is_raised_by_the_next_step(tmp_path: Path, monkey
         behind = WriteBehind(file)
         behind.reach(STEP)
         with pytest.raises(OSError, match="No space left"):
-            _go_on(behind)
+            later(behind)
         behind.close()
