@@ -1,13 +1,11 @@
 """A big class of all lessons: graded by processes that are killed five times, as if nothing had happened."""
 
-import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course_utils.grading.release import release
+from tests.grading.attacks.tamper import ATTACKS
 from tests.lessons.lesson import COURSE, LESSONS
 from tests.lessons.submissions import hand_in, rows
 
@@ -22,28 +21,7 @@ CLASS = int(os.environ.get("LOAD_CLASS", "20"))
 FIRST = 8
 # Kill when so many results, then so many gradebook entries, are there: as parts of the class.
 KILLS = [("*.json", 0.05), ("*.json", 0.4), ("*.json", 0.8), ("*.written", 0.3), ("*.written", 0.7)]
-
-
-def _cells(change: Callable[[list], None]) -> Callable[[Path], None]:
-    def damage(path: Path) -> None:
-        notebook = json.loads(path.read_text())
-        change(notebook["cells"])
-        path.write_text(json.dumps(notebook))
-
-    return damage
-
-
-def _is_graded(cell: dict) -> bool:
-    return cell["metadata"].get("nbgrader", {}).get("grade", False)
-
-
-DAMAGES = [
-    lambda path: path.write_bytes(path.read_bytes()[:-1000]),
-    _cells(lambda cells: cells.reverse()),
-    _cells(lambda cells: cells.remove(next(filter(_is_graded, cells)))),
-    _cells(lambda cells: [cell["metadata"].clear() for cell in cells]),
-    lambda path: path.rename(path.with_name("mine.ipynb")),
-]
+DAMAGES = ["json_cut_off", "cells_reversed", "cells_of_nothing", "metadata_lost", "notebook_renamed"]
 
 
 def _course(root: Path) -> Path:
@@ -62,7 +40,7 @@ def _hand_in(course: Path, number: int) -> None:
         sources[next(iter(sources))] = "import os\nos._exit(1)"
     notebook = hand_in(course, LESSONS[lesson], f"student{number:03}", sources)
     if turn % 5 == 2:
-        DAMAGES[number % len(DAMAGES)](notebook)
+        ATTACKS[DAMAGES[(turn // 5 + lesson) % len(DAMAGES)]].folder(notebook.parent)
 
 
 def _grade(root: Path, jobs: int) -> subprocess.Popen:

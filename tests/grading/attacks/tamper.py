@@ -18,11 +18,16 @@ def _marks(name, **marks):
     return change
 
 
+def _notebook(path: Path) -> Path:
+    [file] = path.glob("*.ipynb")
+    return file
+
+
 def _raw(edit):
     """Edits the notebook's JSON."""
 
     def folder(path: Path):
-        file = path / f"{LESSON}.ipynb"
+        file = _notebook(path)
         data = json.loads(file.read_text())
         edit(data)
         file.write_text(json.dumps(data))
@@ -34,7 +39,7 @@ def _text(edit):
     """Edits the notebook's bytes."""
 
     def folder(path: Path):
-        file = path / f"{LESSON}.ipynb"
+        file = _notebook(path)
         file.write_bytes(edit(file.read_bytes()))
 
     return folder
@@ -174,7 +179,7 @@ ATTACKS = {
         statuses=DAMAGED,
     ),
     "notebook_renamed": honest(
-        folder=lambda path: (path / f"{LESSON}.ipynb").rename(path / "mine.ipynb"), statuses=DAMAGED
+        folder=lambda path: _notebook(path).rename(path / "mine.ipynb"), statuses=DAMAGED
     ),
     "notebook_missing": Attack(
         folder=lambda path: (path / f"{LESSON}.ipynb").unlink(), points=0, statuses=DAMAGED
