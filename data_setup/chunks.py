@@ -13,9 +13,8 @@ from PIL import Image
 
 from data_setup.errors import UnreadableError
 from data_setup.layout import QUALITY, RAW_BYTES, image_name
-from data_setup.stored_zip import local_header, member_span
 
-RAW_SPAN = member_span(image_name(0), RAW_BYTES)
+CHUNK = 16  # images: 3 MB of raw pixels; what a kill can cost a worker
 
 
 class Rendered(NamedTuple):
@@ -45,21 +44,24 @@ class Renderer(Protocol):
 
 @dataclass(frozen=True)
 class Job:
-    """A run of images of one shard.
+    """A run of at most `CHUNK` images.
 
     Args:
         slots: Their positions in the set.
         items: What the renderer makes each from.
-        first: The position of the shard's first image.
         jpegs: The folder of the single files.
-        raw: The raw archive; the place of each member follows from its position.
+        place: Where the pixels of the first go, counted in images from the beginning of the shared memory.
     """
 
     slots: Sequence[int]
     items: Sequence[object]
-    first: int
     jpegs: Path
-    raw: Path
+    place: int = 0
+
+    def pixels(self, memory: memoryview) -> list[memoryview]:
+        """The part of the shared memory that each image has."""
+        places = range(self.place, self.place + len(self.slots))
+        return [memory[place * RAW_BYTES : (place + 1) * RAW_BYTES] for place in places]
 
 
 class Packed(NamedTuple):
@@ -84,31 +86,31 @@ class Broken(NamedTuple):
     reason: str
 
 
-def make_chunk(renderer: Renderer, job: Job) -> list[Packed | Broken]:
-    """Make the images of a job: write their JPEG files and raw members, return what the rest is made from."""
-    handle = os.open(job.raw, os.O_WRONLY | os.O_CREAT, 0o644)
-    try:
-        return [
-            _make_one(renderer, job, slot, item, handle)
-            for slot, item in zip(job.slots, job.items, strict=True)
-        ]
-    finally:
-        os.close(handle)
+def make_chunk(renderer: Renderer, job: Job, memory: memoryview) -> list[Packed | Broken]:
+    """Make the images of a job: write their JPEG files, leave their pixels in memory, return the rest.
+
+    Args:
+        renderer: Makes them.
+        job: Which, and where they go.
+        memory: Shared with the process that puts the shard together.
+    """
+    return [
+        _make_one(renderer, job, slot, item, pixels)
+        for slot, item, pixels in zip(job.slots, job.items, job.pixels(memory), strict=True)
+    ]
 
 
-def _make_one(renderer: Renderer, job: Job, slot: int, item: object, raw_handle: int) -> Packed | Broken:
+def _make_one(renderer: Renderer, job: Job, slot: int, item: object, room: memoryview) -> Packed | Broken:
     try:
         picture, label, notes = renderer.render(item)
     except UnreadableError as error:
         return Broken(slot, str(error))
     name = image_name(slot)
     jpeg, pixels = encode(picture)
+    room[:] = pixels
     _write_new(f"{job.jpegs}/{name}", jpeg)
-    raw_crc = zlib.crc32(pixels)
-    header = local_header(name, len(pixels), raw_crc)
-    write_at(raw_handle, [header, pixels], (slot - job.first) * RAW_SPAN)
     sha256 = hashlib.sha256(jpeg).hexdigest()
-    return Packed(name, label, len(jpeg), zlib.crc32(jpeg), raw_crc, sha256, notes)
+    return Packed(name, label, len(jpeg), zlib.crc32(jpeg), zlib.crc32(pixels), sha256, notes)
 
 
 def encode(picture: Image.Image) -> tuple[bytes, bytes]:
@@ -124,19 +126,9 @@ def encode(picture: Image.Image) -> tuple[bytes, bytes]:
 
 
 def _write_new(path: str, data: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    handle, left = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666), memoryview(data)
     try:
-        write_at(handle, [data], 0)
+        while left:  # the system may take less at once
+            left = left[os.write(handle, left) :]
     finally:
         os.close(handle)
-
-
-def write_at(handle: int, pieces: Sequence[bytes], offset: int) -> None:
-    """Write all of the pieces, one after the other, at a place in a file.
-
-    Raises:
-        OSError: The system takes no more; on a full disk, ENOSPC.
-    """
-    written, whole = os.pwritev(handle, pieces, offset), sum(map(len, pieces))
-    if written < whole:  # the system may take less at once
-        write_at(handle, [b"".join(pieces)[written:]], offset + written)

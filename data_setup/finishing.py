@@ -59,7 +59,6 @@ def _spool_labels(journal: Path, labels: Path) -> dict[str, object]:
 def _finish_archive(
     archive: Growing, journal: Path, labels: Path, layout: dict[str, object], measure: Measure
 ) -> dict[str, object]:
-    archive.file.truncate(archive.end)
     size = crc = 0
     for piece in _info_text(labels, layout):
         size, crc = size + len(piece), zlib.crc32(piece, crc)
@@ -68,7 +67,7 @@ def _finish_archive(
     records = directory(_members(journal, measure, info), archive.end + size)
     for piece in chain(_info_text(labels, layout), _joined(records)):
         archive.append(piece)
-    archive.settle()
+    archive.finish()
     return {"bytes": archive.end, "sha256": archive.sha.hexdigest()}
 
 

@@ -1,18 +1,16 @@
 """An archive that grows at its end, while its hash is taken."""
 
 import hashlib
-import os
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO
 
+from data_setup.appender import Appender
 from data_setup.stored_zip import local_header, member_span
-from data_setup.write_behind import WriteBehind
 
 
 class Growing:
-    """An archive that bytes are appended to, and its hash.
+    """An archive that members are added to, and its hash.
 
     Args:
         path: The file; made if it does not exist.
@@ -20,33 +18,39 @@ class Growing:
 
     def __init__(self, path: Path) -> None:
         path.touch()
-        self.file: BinaryIO = path.open("r+b", buffering=0)
+        self._path, self._reader = path, path.open("rb", buffering=0)
+        self._appender: Appender | None = None
         self.end = 0
         self.sha = hashlib.sha256()
-        self._behind = WriteBehind(self.file)
-
-    def settle(self) -> None:
-        """Wait for what is being written to the disk; OSError if the disk refused it."""
-        self._behind.settle()
 
     def close(self) -> None:
-        """Close the file."""
-        self._behind.close()
-        self.file.close()
+        """Close the file; if it is not finished, the last of what was added may not be in it."""
+        self._reader.close()
+        if self._appender:
+            self._appender.close()
+
+    def add(self, name: str, crc: int, data: bytes | memoryview) -> None:
+        """Append a member.
+
+        Args:
+            name: Its ASCII name.
+            crc: The CRC-32 of its bytes.
+            data: Its bytes.
+        """
+        self.append(local_header(name, len(data), crc))
+        self.append(data)
 
     def append(self, data: bytes | memoryview) -> None:
-        """Write at the end, wherever others have written beyond it."""
-        self.file.seek(self.end)
-        view = memoryview(data)
-        while view:
-            view = view[self.file.write(view) :]
-        self.note(data)
-
-    def note(self, data: bytes | memoryview) -> None:
-        """Count bytes that stand at the end already."""
+        """Write at the end, over whatever an earlier run left there."""
+        if not self._appender:
+            self._appender = Appender(self._path, self.end)
+        self._appender.append(data)
         self.sha.update(data)
         self.end += len(data)
-        self._behind.reach(self.end)
+
+    def finish(self) -> None:
+        """Nothing will be added; OSError if the disk has refused anything."""
+        self._appender.finish()
 
     def recall(self, members: Iterable[tuple[str, int, int]]) -> bool:
         """Count what an earlier run wrote next, if it is all there.
@@ -55,9 +59,10 @@ class Growing:
             members: Name, size and CRC-32 of each.
         """
         end, sha = self.end, self.sha.copy()
+        self._reader.seek(end)
         for name, size, crc in members:
             span = member_span(name, size)
-            data = os.pread(self.file.fileno(), span, end)
+            data = self._reader.read(span)
             if data[: span - size] != local_header(name, size, crc) or zlib.crc32(data[span - size :]) != crc:
                 return False
             sha.update(data)

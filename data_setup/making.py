@@ -2,21 +2,20 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
 from tqdm import tqdm
 
-from data_setup.chunks import RAW_SPAN, Broken, Job, Packed, Renderer
+from data_setup.chunks import CHUNK, Broken, Job, Packed, Renderer
 from data_setup.files import exclusive
-from data_setup.layout import RAW, Stage, image_name, shard_slots
+from data_setup.layout import RAW_BYTES, Stage, image_name, shard_slots
 from data_setup.pool import Pool
 from data_setup.publish import publish
-from data_setup.shard import Shard
+from data_setup.shard import Done, Shard
 from data_setup.target import Identity, check_room, claim
-
-CHUNK = 32  # images: 6 MB of raw pixels; what a kill can cost a worker
 
 
 class Source(Renderer, Protocol):
@@ -64,7 +63,7 @@ def make_set(source: Source, out: Path, shards: int, only: int | None, workers: 
     """
     numbers = range(shards) if only is None else [only]
     total = sum(len(shard_slots(source.count, shards, number)) for number in numbers)
-    check_room(out, total * RAW_SPAN)
+    check_room(out, total * RAW_BYTES)
     stage = claim(out, set_identity(source.identity(), shards), source.classes())
     with (
         Pool(source.renderer(), workers) as pool,
@@ -87,7 +86,7 @@ def make_shard(source: Source, stage: Stage, number: int, shards: int, pool: Poo
         try:
             bar.update(shard.done)
             mender = Mender(source, islice(source.reserve(number, shards), shard.taken, None), pool)
-            for job, results in pool.stream(_jobs(source, stage, number, slots, shard.done)):
+            for job, results in pool.stream(_jobs(source, stage, slots, shard.done)):
                 shard.add(len(job.slots), *mender.mend(job, results))
                 bar.update(len(job.slots))
             shard.finish()
@@ -95,10 +94,10 @@ def make_shard(source: Source, stage: Stage, number: int, shards: int, pool: Poo
             shard.close()
 
 
-def _jobs(source: Source, stage: Stage, number: int, slots: range, done: int) -> Iterator[Job]:
+def _jobs(source: Source, stage: Stage, slots: range, done: int) -> Iterator[Job]:
     for start in range(slots.start + done, slots.stop, CHUNK):
         chunk = range(start, min(start + CHUNK, slots.stop))
-        yield Job(chunk, source.items(chunk), slots.start, stage.jpegs, stage.part(RAW, number))
+        yield Job(chunk, source.items(chunk), stage.jpegs)
 
 
 class Mender:
@@ -113,12 +112,11 @@ class Mender:
     def __init__(self, source: Source, reserve: Iterator[object], pool: Pool) -> None:
         self._source, self._reserve, self._pool = source, reserve, pool
 
-    def mend(
-        self, job: Job, results: list[Packed | Broken]
-    ) -> tuple[list[tuple[Packed, str | None]], list[str], int]:
-        """Return the images with their origins, what to report, and how much of the reserve was tried."""
+    def mend(self, job: Job, results: list[Packed | Broken]) -> tuple[list[Done], list[str], int]:
+        """Return the images, what to report, and how much of the reserve was tried."""
         images, oddities, taken = [], [], 0
-        for slot, item, result in zip(job.slots, job.items, results, strict=True):
+        rooms = job.pixels(self._pool.memory)
+        for number, (slot, item, result) in enumerate(zip(job.slots, job.items, results, strict=True)):
             while isinstance(result, Broken):
                 oddities.append(f"{self._source.origin(item)} is unreadable: {result.reason}")
                 item = next(self._reserve, None)
@@ -127,7 +125,8 @@ class Mender:
                     break
                 taken += 1
                 oddities.append(f"{self._source.origin(item)} took the place of {image_name(slot)}")
-                (result,) = self._pool.run(Job([slot], [item], job.first, job.jpegs, job.raw))
+                again = replace(job, slots=[slot], items=[item], place=job.place + number)
+                (result,) = self._pool.run(again)
             if isinstance(result, Packed):
-                images.append((result, self._source.origin(item)))
+                images.append(Done(result, self._source.origin(item), rooms[number]))
         return images, oddities, taken

@@ -2,22 +2,30 @@
 
 import multiprocessing
 import signal
+import threading
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from ctypes import Array, c_ubyte
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from course_utils.orphans import die_with_parent
-from data_setup.chunks import Broken, Job, Packed, Renderer, make_chunk
+from data_setup.chunks import CHUNK, Broken, Job, Packed, Renderer, make_chunk
 from data_setup.errors import SetupError
+from data_setup.layout import RAW_BYTES
 
-AHEAD = 4  # jobs waiting per worker: enough that none idles, few enough that results take little memory
+AHEAD = 2  # jobs per worker: enough that none idles, few enough that their pixels take little memory
+LINGERING = 0.1  # seconds; for so long the system may list a thread that Python has seen the end of
 
 Results = list[Packed | Broken]
 
 _renderer: Renderer
+_memory: memoryview
 
 
 class Pool:
@@ -30,12 +38,17 @@ class Pool:
 
     def __init__(self, renderer: Renderer, workers: int) -> None:
         self._renderer = renderer
-        self._ahead = AHEAD * workers
+        self._places = AHEAD * workers + 1 if workers > 1 else 1  # jobs on their way, and one that is back
         self._executor = None
+        context = multiprocessing.get_context(start_method())
+        shared = context.RawArray(c_ubyte, self._places * CHUNK * RAW_BYTES)
+        self.memory = memoryview(shared).cast("B")
         if workers > 1:
-            context = multiprocessing.get_context(start_method())
-            self._executor = ProcessPoolExecutor(workers, context, _start_worker, (renderer,))
-            self._executor.submit(int)  # forks all workers, before a progress bar starts its thread
+            self._executor = ProcessPoolExecutor(workers, context, _start_worker, (renderer, shared))
+            # All start now: forked ones before a progress bar starts its thread, spawned ones before one can
+            # die (Python 3.11 waits for ever for a worker that it starts while it buries another).
+            for _ in range(workers):
+                self._executor.submit(int)
 
     def __enter__(self) -> Self:
         return self
@@ -47,21 +60,48 @@ class Pool:
             self._executor.shutdown(wait=True, cancel_futures=True)
 
     def run(self, job: Job) -> Results:
-        """Run one job and wait for it."""
-        return next(self.stream([job]))[1]
+        """Run a job that has a place in the shared memory, and wait for it.
+
+        Raises:
+            SetupError: A worker was killed.
+        """
+        if self._executor is None:
+            return make_chunk(self._renderer, job, self.memory)
+        with _deaths_explained():
+            return self._executor.submit(_work, job).result()
 
     def stream(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Results]]:
-        """Run jobs; each comes back with its results, in the order of the jobs."""
+        """Give each job a place in the shared memory and run it.
+
+        Yields:
+            A job and its results, in order; its pixels are in `memory` until the next is asked for.
+
+        Raises:
+            SetupError: A worker was killed.
+        """
         if self._executor is None:
-            yield from ((job, make_chunk(self._renderer, job)) for job in jobs)
+            yield from ((job, self.run(job)) for job in jobs)
             return
         waiting: deque[tuple[Job, Future[Results]]] = deque()
-        for job in jobs:
-            waiting.append((job, self._executor.submit(_work, job)))
-            if len(waiting) > self._ahead:
-                yield _settled(waiting.popleft())
-        while waiting:
-            yield _settled(waiting.popleft())
+        with _deaths_explained():
+            for number, job in enumerate(jobs):
+                placed = replace(job, place=number % self._places * CHUNK)
+                waiting.append((placed, self._executor.submit(_work, placed)))
+                if len(waiting) == self._places:
+                    yield _first(waiting)
+            while waiting:
+                yield _first(waiting)
+
+
+@contextmanager
+def _deaths_explained() -> Iterator[None]:
+    try:
+        yield
+    except BrokenExecutor as error:
+        raise SetupError(
+            "a worker process was killed, for want of memory perhaps. The same command goes on from here; "
+            "fewer --workers take less memory."
+        ) from error
 
 
 def start_method() -> str:
@@ -71,26 +111,26 @@ def start_method() -> str:
     with threads may hang on a lock that a thread held.
     """
     tasks = Path("/proc/self/task")  # counts the threads of libraries too; only Linux has it
-    return "fork" if tasks.is_dir() and len(list(tasks.iterdir())) == 1 else "spawn"
+    if not tasks.is_dir():
+        return "spawn"
+    until = time.monotonic() + LINGERING
+    while len(list(tasks.iterdir())) > 1:
+        if threading.active_count() > 1 or time.monotonic() > until:
+            return "spawn"
+    return "fork"
 
 
-def _start_worker(renderer: Renderer) -> None:
-    global _renderer
-    _renderer = renderer
+def _start_worker(renderer: Renderer, shared: Array) -> None:
+    global _renderer, _memory
+    _renderer, _memory = renderer, memoryview(shared).cast("B")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     die_with_parent()
 
 
 def _work(job: Job) -> Results:
-    return make_chunk(_renderer, job)
+    return make_chunk(_renderer, job, _memory)
 
 
-def _settled(waiting: tuple[Job, Future[Results]]) -> tuple[Job, Results]:
-    job, future = waiting
-    try:
-        return job, future.result()
-    except BrokenExecutor as error:
-        raise SetupError(
-            "a worker process was killed, for want of memory perhaps. The same command goes on from here; "
-            "fewer --workers take less memory."
-        ) from error
+def _first(waiting: deque[tuple[Job, Future[Results]]]) -> tuple[Job, Results]:
+    job, future = waiting.popleft()
+    return job, future.result()

@@ -1,17 +1,28 @@
 """One shard on its way: two archives that grow chunk by chunk, and the journal that says how far they are."""
 
 import hashlib
-import os
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
-from data_setup.chunks import RAW_SPAN, Packed
-from data_setup.errors import SetupError
+from data_setup.chunks import Packed
 from data_setup.finishing import finish_shard
 from data_setup.growing import Growing
 from data_setup.journal import Entry, Record, read_records
 from data_setup.layout import ENCODED, RAW, RAW_BYTES, Stage
-from data_setup.stored_zip import local_header
+
+
+class Done(NamedTuple):
+    """An image that a worker has made.
+
+    Args:
+        packed: What the worker says of it.
+        origin: Where it comes from.
+        pixels: Its raw form, in memory that is used again.
+    """
+
+    packed: Packed
+    origin: str | None
+    pixels: memoryview
 
 
 class Shard:
@@ -28,7 +39,6 @@ class Shard:
         self.done = self.taken = 0
         self.encoded = Growing(stage.part(ENCODED, number))
         self.raw = Growing(stage.part(RAW, number))
-        self._buffer = memoryview(bytearray(RAW_SPAN))
         self._journal = self._resume()
 
     def close(self) -> None:
@@ -64,35 +74,25 @@ class Shard:
         self.done += record.slots
         self.taken += record.taken
 
-    def add(
-        self, slots: int, images: list[tuple[Packed, str | None]], oddities: list[str], taken: int
-    ) -> None:
+    def add(self, slots: int, images: list[Done], oddities: list[str], taken: int) -> None:
         """Append a chunk that the workers have made.
+
+        The journal may be ahead of the archives by what these have not written yet: a command that goes on
+        counts what is there.
 
         Args:
             slots: How many positions it covers; some may have no image.
-            images: Its images, and where each comes from.
+            images: Its images.
             oddities: What to report.
             taken: How many items of the reserve were tried.
         """
-        entries = [_entry(packed, origin) for packed, origin in images]
-        self.encoded.append(b"".join(map(self._member, entries)))
-        self._settle_raw(entries)
+        entries = [_entry(image.packed, image.origin) for image in images]
+        for entry, image in zip(entries, images, strict=True):
+            self.encoded.add(entry.name, entry.crc, (self.stage.jpegs / entry.name).read_bytes())
+            self.raw.add(entry.name, entry.raw_crc, image.pixels)
         record = Record(slots, entries, oddities, taken)
         self._journal.write(record.line())
         self._count(record)
-
-    def _member(self, entry: Entry) -> bytes:
-        jpeg = (self.stage.jpegs / entry.name).read_bytes()
-        return local_header(entry.name, entry.size, entry.crc) + jpeg
-
-    def _settle_raw(self, entries: list[Entry]) -> None:
-        """Read back what the workers wrote, for its hash; close the gaps that missing images leave."""
-        for entry in entries:
-            place = (int(entry.name[3:11]) - self.slots.start) * RAW_SPAN
-            if os.preadv(self.raw.file.fileno(), [self._buffer], place) != RAW_SPAN:
-                raise SetupError(f"{entry.name} vanished from {self.raw.file.name}: who else writes there?")
-            (self.raw.note if place == self.raw.end else self.raw.append)(self._buffer)
 
     def finish(self) -> None:
         """Complete both archives; from then on the shard counts as finished."""

@@ -10,9 +10,9 @@ import time
 import psutil
 import pytest
 
+from data_setup.chunks import CHUNK
 from data_setup.cli import main
 from data_setup.layout import FORMS, JPEGS, STAGE, image_name
-from data_setup.making import CHUNK
 from data_setup.verify import problems
 from tests.data_setup.test_making import files_of
 
@@ -36,7 +36,7 @@ sys.exit(main(sys.argv[1:]))
 RENAMES = ("plan", "summary", "labels", "manifest", *FORMS, "final manifest")
 
 
-MANY = str(15 * CHUNK // 2)  # eight chunks: workers are killed after the first, while there is work left
+MANY = str(31 * CHUNK // 2)  # sixteen chunks: workers are killed after the first, while there is work left
 
 
 def command(out, workers=1):
@@ -98,7 +98,7 @@ def begun(tmp_path_factory):
     assert subprocess.run([*arguments, "--out", out], stdout=subprocess.DEVNULL).returncode == -9
     journal = out / STAGE / "shard0.journal"
     lines = journal.read_bytes().splitlines(keepends=True)
-    assert len(lines) == 8
+    assert len(lines) == 16
     journal.write_bytes(lines[0] + lines[1][:100])
     return out
 

@@ -6,7 +6,6 @@ import zipfile
 
 import pytest
 
-from data_setup.chunks import RAW_SPAN
 from data_setup.journal import Entry, Record
 from data_setup.layout import RAW_BYTES, image_name
 from data_setup.manifest import read_files, read_header
@@ -15,6 +14,7 @@ from data_setup.shard import Shard
 from data_setup.stored_zip import member_span
 from data_setup.target import claim
 
+RAW_SPAN = member_span(image_name(0), RAW_BYTES)
 COUNT, CHUNK, JPEG_BYTES = 66_000, 1000, 20_000  # 13 GB of raw pixels, all of them a hole in the file
 
 
