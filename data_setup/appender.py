@@ -71,6 +71,7 @@ class Appender:
         _go_through_cache(self._handle)  # the rest is no whole number of blocks
         self._write(self._buffer[: self._filled], self._start)
         os.ftruncate(self._handle, self._start + self._filled)
+        os.fsync(self._handle)  # what a disk or a server refuses late is heard here
 
     def close(self) -> None:
         """Close the file; what is not written by now never will be."""

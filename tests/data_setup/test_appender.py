@@ -120,6 +120,19 @@ def append_more(appender: Appender) -> None:
         appender.append(bytes(STEP))
 
 
+def test_what_is_refused_late_is_raised_before_the_file_counts_as_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def refuse(handle: int) -> None:
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    appender, _ = begun(tmp_path / "growing", 0)
+    with pytest.raises(OSError, match="quota"):
+        appender.finish()
+    appender.close()
+
+
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EINVAL], ids=["full", "no reason that goes away"])
 @pytest.mark.parametrize("later", [append_more, Appender.finish], ids=["by the next step", "at the end"])
 def test_what_the_disk_refuses_is_raised(
