@@ -5,7 +5,7 @@ the pixels: decode, resample, encode, and decode the JPEG for its raw form; they
 written rate is that of the same processes when they also write these bytes to files, and nothing else: a
 virtual machine may take longer for the memory of its page cache than for the bytes. The whole rate is that of
 the command, the start of its workers included. Rounds of all take turns, so that whatever else the machine
-does meets each.
+does meets each; what one has left to the disk is written before the next begins.
 """
 
 import io
@@ -159,7 +159,9 @@ def compare(name: str, source: Source, bare: Bare, workers: int, rounds: int, sc
         out = scratch / f"{name}{number}"
         ways["bare"].append(bare_round(bare, source.count, workers))
         ways["written"].append(written_round(bare, source.count, out.with_suffix(".written"), workers))
+        os.sync()
         ways["whole"].append(whole_round(source, out, workers))
+        os.sync()
     for way, column in ways.items():
         print(f"{name:<9} {way:<14}{_spread([source.count / one.wall for one in column], ',.0f')} images/s")
     for way in ("bare", "written"):

@@ -130,7 +130,7 @@ def _add_bench(adder: argparse._SubParsersAction) -> None:
         "thousands of files were deleted: until then each new file is made by stepping over their inodes.",
     )
     bench.add_argument("--count", type=_positive, default=4000, help="images a round (default: %(default)s)")
-    bench.add_argument("--rounds", type=_positive, default=3, help="default: %(default)s")
+    bench.add_argument("--rounds", type=_positive, default=5, help="default: %(default)s")
     bench.add_argument("--workers", type=_positive, help="processes (default: the cores you may use)")
     bench.add_argument("--scratch", type=Path, help="where sets are made (default: the temporary folder)")
 
