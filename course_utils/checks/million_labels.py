@@ -44,9 +44,9 @@ def _rehearse(load_labels: Callable[..., Any], folder: Path) -> None:
 
 
 def _read_all(labels: Any, start: int) -> Evidence:  # noqa: ANN401 - the student's labels
-    """Read labels on every page of memory that they take."""
-    values = np.fromiter((int(labels[i]) for i in range(start, COUNT, STRIDE)), np.int64)
-    return {"values": values}
+    """Read labels on every page of memory that they take; if there are too few, those that are there."""
+    places = range(start, min(len(labels), COUNT), STRIDE)
+    return {"values": np.fromiter((int(labels[place]) for place in places), np.int64)}
 
 
 def _copied(labels: Any, start: int) -> int | None:  # noqa: ANN401 - the student's labels
