@@ -32,7 +32,9 @@ class PhotoSource:
         return photo_identity(self.count, self.seed)
 
     def renderer(self) -> Self:
-        """What is sent to the workers: itself, two numbers."""
+        """What is sent to the workers: itself, two numbers. Forked ones share the photographs opened here."""
+        for label in range(len(PHOTOGRAPHS)):
+            opened(label)
         return self
 
     def origin(self, item: int) -> None:

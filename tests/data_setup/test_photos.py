@@ -49,3 +49,9 @@ def test_pictures_are_rgb_and_differ_from_each_other():
     pictures = [source.render(item)[0] for item in range(200)]
     assert {(p.mode, p.size) for p in pictures} == {("RGB", (SIDE, SIDE))}
     assert len({p.tobytes() for p in pictures}) == 200
+
+
+def test_photographs_are_opened_before_workers_are_forked_that_share_them():
+    opened.cache_clear()
+    PhotoSource(1, 0).renderer()
+    assert opened.cache_info().currsize == len(PHOTOGRAPHS)
