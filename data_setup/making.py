@@ -82,7 +82,7 @@ def make_shard(source: Source, stage: Stage, number: int, shards: int, pool: Poo
     """Make a shard, or go on making it."""
     with exclusive(stage.lock(f"shard{number}"), f"shard {number} in {stage.out}"):
         slots = shard_slots(source.count, shards, number)
-        shard = Shard(stage, number, slots)
+        shard = Shard(stage, number)
         try:
             bar.update(shard.done)
             mender = Mender(source, islice(source.reserve(number, shards), shard.taken, None), pool)

@@ -31,11 +31,10 @@ class Shard:
     Args:
         stage: Where the set is being made.
         number: Which shard.
-        slots: The positions of its images in the set.
     """
 
-    def __init__(self, stage: Stage, number: int, slots: range) -> None:
-        self.stage, self.number, self.slots = stage, number, slots
+    def __init__(self, stage: Stage, number: int) -> None:
+        self.stage, self.number = stage, number
         self.done = self.taken = 0
         self.encoded = Growing(stage.part(ENCODED, number))
         self.raw = Growing(stage.part(RAW, number))

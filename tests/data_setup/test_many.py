@@ -20,7 +20,7 @@ COUNT, CHUNK, JPEG_BYTES = 66_000, 1000, 20_000  # 13 GB of raw pixels, all of t
 
 def begin(out, count):
     stage = claim(out, {"source": "nobody", "count": count, "shards": 1}, [])
-    shard = Shard(stage, 0, range(count))
+    shard = Shard(stage, 0)
     write_journal(stage, count)
     shard.raw.end = count * RAW_SPAN
     shard.encoded.end = count * member_span(image_name(0), JPEG_BYTES)

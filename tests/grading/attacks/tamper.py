@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.grading.attacks.attack import ALL, WRONG, Attack
 from tests.grading.attacks.damage import RIGHT
-from tests.grading.course import LESSON, cell_of
+from tests.grading.course import cell_of
 
 TAMPERED, DAMAGED = ("tampered",), ("damaged",)
 
@@ -182,7 +182,7 @@ ATTACKS = {
         folder=lambda path: _notebook(path).rename(path / "mine.ipynb"), statuses=DAMAGED
     ),
     "notebook_missing": Attack(
-        folder=lambda path: (path / f"{LESSON}.ipynb").unlink(), points=0, statuses=DAMAGED
+        folder=lambda path: _notebook(path).unlink(), points=0, statuses=DAMAGED
     ),
     "another_notebook_too": honest(folder=_write("copy.ipynb", b"{}")),
     "time_stamp_rubbish": honest(folder=_write("timestamp.txt", b"yesterday"), statuses=TAMPERED),
