@@ -181,9 +181,7 @@ ATTACKS = {
     "notebook_renamed": honest(
         folder=lambda path: _notebook(path).rename(path / "mine.ipynb"), statuses=DAMAGED
     ),
-    "notebook_missing": Attack(
-        folder=lambda path: _notebook(path).unlink(), points=0, statuses=DAMAGED
-    ),
+    "notebook_missing": Attack(folder=lambda path: _notebook(path).unlink(), points=0, statuses=DAMAGED),
     "another_notebook_too": honest(folder=_write("copy.ipynb", b"{}")),
     "time_stamp_rubbish": honest(folder=_write("timestamp.txt", b"yesterday"), statuses=TAMPERED),
     "time_stamp_binary": honest(folder=_write("timestamp.txt", b"\xff\0\xfe"), statuses=TAMPERED),
