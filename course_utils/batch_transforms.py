@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 
 from course_utils.buffers import BufferPool
-from course_utils.threads import one_thread
+from course_utils.system import one_thread
 
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 

@@ -21,7 +21,7 @@ from course_utils.epoch_timing import time_epoch
 from course_utils.loaders import dataloader_kwargs, make_loader
 from course_utils.page_cache import CacheState, PathLike
 from course_utils.results import BenchmarkResult, Epoch
-from course_utils.threads import one_thread
+from course_utils.system import one_thread
 
 __all__ = ["BenchmarkResult", "benchmark", "compare", "dataloader_kwargs"]
 

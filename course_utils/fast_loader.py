@@ -17,11 +17,11 @@ import numpy as np
 import torch
 
 from course_utils.buffers import BufferPool
-from course_utils.cores import usable_cores
 from course_utils.epoch_order import EpochOrder
 from course_utils.pack import PackError
 from course_utils.packed_images import PackedImages
 from course_utils.side_stream import on_device
+from course_utils.system import usable_cores
 
 Batch = tuple[torch.Tensor, torch.Tensor]
 Broken = list[tuple[int, PackError]]

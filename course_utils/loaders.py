@@ -11,7 +11,7 @@ __all__ = ["QuietDataLoader", "accelerator_or_cpu", "dataloader_kwargs", "make_l
 class QuietDataLoader(DataLoader):
     """A ``DataLoader`` that starts as many workers as it is told, and says nothing on stderr about it.
 
-    ``course_utils.cores.worker_advice`` says the same as a sentence that a notebook can show.
+    ``course_utils.system.cpu_count.worker_advice`` says the same as a sentence that a notebook can show.
     """
 
     def check_worker_number_rationality(self) -> None:

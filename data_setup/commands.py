@@ -46,7 +46,7 @@ def _finished(identity: dict[str, object], options: argparse.Namespace) -> bool:
 
 
 def _make(source: "Source", options: argparse.Namespace) -> None:
-    from course_utils.cores import usable_cores
+    from course_utils.system import usable_cores
     from data_setup.making import make_set
 
     if options.shard is not None and not 0 <= options.shard < options.shards:
@@ -102,7 +102,7 @@ def adopt(options: argparse.Namespace) -> None:
 
 def bench(options: argparse.Namespace) -> None:
     """Compare the making of sets with the bare work on their pixels."""
-    from course_utils.cores import usable_cores
+    from course_utils.system import usable_cores
     from data_setup.bench import run
 
     run(options.count, options.rounds, options.workers or usable_cores(), options.scratch)

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from course_utils.orphans import die_with_parent
+from course_utils.system import die_with_parent
 from data_setup.chunks import CHUNK, Broken, Job, Packed, Renderer, make_chunk
 from data_setup.errors import SetupError
 from data_setup.layout import RAW_BYTES

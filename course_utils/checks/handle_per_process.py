@@ -15,8 +15,7 @@ from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
 from course_utils.checks.observe import folder_of, no_warnings
 from course_utils.checks.packs import draw_members, expect_samples, pack, seen_samples
 from course_utils.checks.watched import watching
-from course_utils.forks import fork_by_default, in_child
-from course_utils.open_files import positions
+from course_utils.system import fork_by_default, in_child, positions
 
 GENERATIONS = 2  # a child, and a child of the child
 MOST_OPENS = 2  # once to read the names, once to keep

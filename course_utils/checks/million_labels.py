@@ -10,7 +10,7 @@ import numpy as np
 
 from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
 from course_utils.checks.observe import folder_of, no_warnings
-from course_utils.memory import NotMeasurableError, dirtied_by
+from course_utils.system import NotMeasurableError, dirtied_by
 
 FILE = "labels.txt"
 COUNT = 1_000_000

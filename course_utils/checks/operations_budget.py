@@ -12,7 +12,7 @@ from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
 from course_utils.checks.observe import folder_of, no_warnings
 from course_utils.checks.packs import draw_members, expect_samples, seen_samples, zipped
 from course_utils.checks.watched import watching
-from course_utils.forks import in_child
+from course_utils.system import in_child
 
 LABELS = "labels.json"
 EPOCHS = 2

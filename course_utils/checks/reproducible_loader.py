@@ -8,7 +8,7 @@ import torch
 from torch.utils.data import Dataset
 
 from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
-from course_utils.forks import fork_by_default
+from course_utils.system import fork_by_default
 
 
 class NoisyNumbers(Dataset[torch.Tensor]):

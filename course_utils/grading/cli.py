@@ -10,10 +10,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from course_utils.cores import usable_cores
 from course_utils.grading import desk, regrade, report, returning, sandbox, slurm, work
 from course_utils.grading.results import read
 from course_utils.grading.settings import Course, course_at
+from course_utils.system import usable_cores
 
 
 def main(arguments: list[str] | None = None) -> int:

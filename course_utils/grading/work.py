@@ -14,7 +14,7 @@ from course_utils.grading.judge import fault, grade, provenance
 from course_utils.grading.runner import GraderFaultError
 from course_utils.grading.settings import Course, course_at
 from course_utils.grading.warm import shared_box
-from course_utils.orphans import die_with_parent
+from course_utils.system import die_with_parent
 
 TRIES = 2
 Task = tuple[str, str]  # lesson, student

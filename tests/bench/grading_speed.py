@@ -14,8 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from course_utils.cores import usable_cores
 from course_utils.grading.release import lessons, release
+from course_utils.system import usable_cores
 
 COURSE = Path(__file__).parents[2]
 STOCK = """

@@ -23,8 +23,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 import course_utils
-from course_utils.cores import usable_cores
 from course_utils.paths import data_dir
+from course_utils.system import usable_cores
 from tests.bench.loading.child import work
 from tests.bench.loading.peer import peers
 from tests.bench.loading.report import plot, table

@@ -4,7 +4,7 @@ import time
 import numpy as np
 import pytest
 
-from course_utils.memory import Memory, NotMeasurableError, dirtied_by, peak_growth, process_memory
+from course_utils.system.memory import Memory, NotMeasurableError, dirtied_by, peak_growth, process_memory
 
 MIB = 2**20
 

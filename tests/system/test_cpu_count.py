@@ -1,10 +1,10 @@
-"""What ``course_utils.cores`` counts, on real masks and on made control groups."""
+"""What ``course_utils.system.cpu_count`` counts, on real masks and on made control groups."""
 
 import os
 
 import pytest
 
-from course_utils import cores
+from course_utils.system import cpu_count
 
 needs_affinity = pytest.mark.skipif(
     not hasattr(os, "sched_setaffinity"), reason="this system has no affinity mask"
@@ -23,7 +23,7 @@ def made_groups(tmp_path, listing, files):
         path = tmp_path / "sys/fs/cgroup" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return cores.quota_cores(tmp_path)
+    return cpu_count.quota_cores(tmp_path)
 
 
 @needs_affinity
@@ -31,20 +31,20 @@ def test_a_smaller_affinity_mask_is_obeyed(no_quota):
     before = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, {min(before)})
-        assert cores.usable_cores() == 1
+        assert cpu_count.usable_cores() == 1
     finally:
         os.sched_setaffinity(0, before)
 
 
 def test_usable_is_between_one_and_installed():
-    assert 1 <= cores.usable_cores() <= cores.installed_cores()
+    assert 1 <= cpu_count.usable_cores() <= cpu_count.installed_cores()
 
 
 @pytest.mark.parametrize(("quota", "expected"), [(None, 8), (2.0, 2), (1.5, 2), (0.5, 1), (64.0, 8)])
 def test_quota_and_mask_give_the_smaller(monkeypatch, quota, expected):
     monkeypatch.setattr(cores, "_affinity_cores", lambda: 8)
     monkeypatch.setattr(cores, "quota_cores", lambda: quota)
-    assert cores.usable_cores() == expected
+    assert cpu_count.usable_cores() == expected
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_control_group_quota(tmp_path, listing, files, expected):
 
 
 def test_no_control_groups_is_no_quota(tmp_path):
-    assert cores.quota_cores(tmp_path) is None
+    assert cpu_count.quota_cores(tmp_path) is None
 
 
 @pytest.mark.parametrize(
@@ -78,5 +78,5 @@ def test_no_control_groups_is_no_quota(tmp_path):
 )
 def test_advice_fits_the_request(monkeypatch, requested, says):
     monkeypatch.setattr(cores, "usable_cores", lambda: 2)
-    assert says in cores.worker_advice(requested)
-    assert cores.clip_workers(requested) == min(requested, 2)
+    assert says in cpu_count.worker_advice(requested)
+    assert cpu_count.clip_workers(requested) == min(requested, 2)

@@ -4,7 +4,7 @@ On a shared machine ``os.cpu_count()`` tells what is built in, not what a job wa
 the affinity mask (Slurm, taskset, cpusets) and the CPU quota of the control group (containers, systemd).
 
 Example:
-    >>> from course_utils.cores import usable_cores, worker_advice
+    >>> from course_utils.system.cpu_count import usable_cores, worker_advice
     >>> usable_cores()                                                   # doctest: +SKIP
     2
     >>> worker_advice(8)                                                 # doctest: +SKIP

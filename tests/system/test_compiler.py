@@ -1,4 +1,4 @@
-from course_utils.compiler import can_compile
+from course_utils.system.compiler import can_compile
 
 
 def test_a_cpu_needs_a_compiler(monkeypatch, tmp_path):

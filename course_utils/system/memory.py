@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from course_utils.forks import in_child
+from course_utils.system.fork import in_child
 
 _LINUX_ONLY = "shared and private memory can be told apart on Linux only, for processes of your own"
 # Addresses, permissions, offset and device; then the inode, which is 0 for memory without a file.

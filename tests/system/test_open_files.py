@@ -1,7 +1,7 @@
 import os
 
-from course_utils.forks import in_child
-from course_utils.open_files import positions
+from course_utils.system.fork import in_child
+from course_utils.system.open_files import positions
 
 
 def test_each_handle_on_the_file_is_found_with_its_position(tmp_path):

@@ -1,6 +1,6 @@
 import torch
 
-from course_utils.threads import one_thread
+from course_utils.system.threads import one_thread
 
 
 def test_torch_gets_its_threads_back(monkeypatch):

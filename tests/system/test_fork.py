@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from course_utils.forks import ChildDiedError, fork_by_default, in_child
+from course_utils.system.fork import ChildDiedError, fork_by_default, in_child
 
 
 def test_the_child_is_another_process_and_its_answer_comes_back():
