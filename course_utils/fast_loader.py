@@ -1,6 +1,6 @@
 """A loader that feeds batches from packed files as fast as the cores can decode.
 
-Threads share an offset index (`course_utils.zip_index`). Each reads a member with one `pread` and decodes it
+Threads share an offset index (`course_utils.data.zip_index`). Each reads a member with one `pread` and decodes it
 straight into its place in a batch, both without the interpreter's lock. So there are no processes, no
 pickles, no collate and no tensor per image. The decoder is libjpeg-turbo, by simplejpeg.
 """
@@ -17,9 +17,8 @@ import numpy as np
 import torch
 
 from course_utils.buffers import BufferPool
+from course_utils.data import PackedImages, PackError
 from course_utils.epoch_order import EpochOrder
-from course_utils.pack import PackError
-from course_utils.packed_images import PackedImages
 from course_utils.side_stream import on_device
 from course_utils.system import usable_cores
 

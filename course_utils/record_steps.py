@@ -18,15 +18,13 @@ import torch
 import torchvision
 from torch.utils.data import Dataset
 
-from course_utils.datasets import JpegDataset
+from course_utils.data import JpegDataset, SyntheticImageDataset, transform
 from course_utils.paths import DataNotFoundError, data_dir
 from course_utils.pipeline_steps import Prefetcher, ideal_seconds, record_step, spread, steps
 from course_utils.recorder import device_name
 from course_utils.simple_cnn import SimpleCNN, training_step
 from course_utils.spans import Run
-from course_utils.synthetic import SyntheticImageDataset
 from course_utils.system import usable_cores
-from course_utils.transforms import transform
 
 PATTERN = "recorded_*.json"
 WRAPPER_CELL = "prefetcher_answer"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from course_utils.pack import LABELS_NAME, PackError
+from course_utils.data import LABELS_NAME, PackError
 from data_setup.compare import Comparison, RawEvidence, compare_member
 from data_setup.errors import SetupError
 from data_setup.files import write_atomically

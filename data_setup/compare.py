@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from course_utils.pack import RawLayout
+from course_utils.data import RawLayout
 from data_setup.layout import SIDE
 
 ORDERS = ("HWC", "CHW")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 
-from course_utils.pack import INFO_NAME
+from course_utils.data import INFO_NAME
 from data_setup.files import write_atomically
 from data_setup.growing import Growing
 from data_setup.journal import Entry, read_entries, read_records

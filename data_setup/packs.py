@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from course_utils.pack import INFO_NAME, PackError, RawLayout, open_pack
+from course_utils.data import INFO_NAME, PackError, RawLayout, open_pack
 from data_setup.errors import SetupError
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 
-from course_utils.pack import LABELS_NAME
+from course_utils.data import LABELS_NAME
 from data_setup.errors import SetupError
 from data_setup.files import exclusive, write_atomically
 from data_setup.journal import read_entries

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from course_utils.pack import INFO_NAME, LABELS_NAME, PackInfo, RawLayout
+from course_utils.data.pack import INFO_NAME, LABELS_NAME, PackInfo, RawLayout
 
 SHAPE = (64, 96, 3)
 COUNT = 12

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.utils.data import IterableDataset
 
-from course_utils.datasets import JpegDataset, ZIPDataset
+from course_utils.data.datasets import JpegDataset, ZIPDataset
 from course_utils.epoch_ops import UncountedReadsError, count_epoch
 from course_utils.file_ops import FileOps, kernel_reads
 from tests.image_set import COUNT

@@ -17,9 +17,9 @@ from PIL import Image
 
 from course_utils.benchmark import benchmark
 from course_utils.buffers import BufferPool
-from course_utils.datasets import ZIPDataset
+from course_utils.data.datasets import ZIPDataset
+from course_utils.data.pack import PackError
 from course_utils.fast_loader import FastLoader
-from course_utils.pack import PackError
 
 POISON = 173
 FDS = Path("/proc/self/fd")

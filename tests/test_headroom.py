@@ -3,8 +3,8 @@ import torch
 from torch.utils.data import DataLoader
 
 from course_utils import headroom as module
+from course_utils.data.synthetic import SyntheticImageDataset
 from course_utils.headroom import Headroom, headroom
-from course_utils.synthetic import SyntheticImageDataset
 
 
 class FakeTime:

@@ -11,7 +11,7 @@ from torch.utils.data import Subset
 
 from course_utils import modelled_dataset
 from course_utils.benchmark import benchmark
-from course_utils.datasets import JpegDataset, ZIPDataset
+from course_utils.data.datasets import JpegDataset, ZIPDataset
 from course_utils.epoch_ops import count_epoch
 from course_utils.loaders import make_loader
 from course_utils.modelled_dataset import ModelledDataset

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from course_utils.data.synthetic import SyntheticImageDataset
 from course_utils.record_steps import main, read_prefetcher, read_records, record, skipped
-from course_utils.synthetic import SyntheticImageDataset
 
 ANSWERS = Path(__file__).parent / "answers" / "gpu_pipelining" / "prefetcher"
 

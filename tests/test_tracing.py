@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-import course_utils.datasets  # noqa: F401 - what importing torch asks for is not to be counted
+import course_utils.data.datasets  # noqa: F401 - what importing torch asks for is not to be counted
 from course_utils import tracing
 from course_utils.file_ops import FileOps, count_operations
 
@@ -15,7 +15,7 @@ needs_strace = pytest.mark.skipif(bool(tracing.why_not_traceable()), reason=trac
 EPOCHS = """
 import sys
 from pathlib import Path
-from course_utils.datasets import JpegDataset, ZIPDataset
+from course_utils.data.datasets import JpegDataset, ZIPDataset
 top = Path(sys.argv[1])
 for dataset in (
     JpegDataset(top / "disk_transformed"),

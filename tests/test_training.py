@@ -4,8 +4,8 @@ from torch import nn
 from torch.utils.data import DataLoader
 
 from course_utils import training
+from course_utils.data.synthetic import SyntheticImageDataset
 from course_utils.simple_cnn import SimpleCNN
-from course_utils.synthetic import SyntheticImageDataset
 from course_utils.training import KEYS, train_with_monitoring
 
 

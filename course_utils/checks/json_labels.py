@@ -27,7 +27,7 @@ from course_utils.checks.pictures import (
     labels,
     names,
 )
-from course_utils.pack import INFO_NAME
+from course_utils.data import INFO_NAME
 
 STRAYS = (".DS_Store", "Thumbs.db", "notes.txt", "CREDITS.txt", ".ipynb_checkpoints/dataset-checkpoint.json")
 

@@ -11,7 +11,7 @@ from PIL import Image
 from course_utils.checks import pictures
 from course_utils.checks.check import Mistake
 from course_utils.checks.observe import Seen, seen_image
-from course_utils.pack import INFO_NAME
+from course_utils.data import INFO_NAME
 
 # Members that no read buffer holds at once: each read has to move a shared position.
 _PADDING = b"." * 60_000

@@ -11,7 +11,7 @@ import numpy as np
 from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
 from course_utils.checks.observe import attempt, folder_of, no_warnings, outcome
 from course_utils.checks.pictures import draw, jpeg, labels, names
-from course_utils.pack import INFO_NAME
+from course_utils.data import INFO_NAME
 
 PACK = "pack.zip"
 STRAYS = ("CREDITS.txt", ".DS_Store")

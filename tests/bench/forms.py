@@ -10,7 +10,7 @@ from pathlib import Path
 
 from matplotlib import pyplot as plt
 
-from course_utils.datasets import JpegDataset, ZIPDataset
+from course_utils.data import JpegDataset, ZIPDataset
 from course_utils.epoch_ops import count_epoch
 from course_utils.file_ops import FileOps
 from course_utils.paths import data_dir

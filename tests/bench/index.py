@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-from course_utils.zip_index import ZipIndex
+from course_utils.data import ZipIndex
 
 WORKERS = 2
 ROLLUP = Path("/proc/self/smaps_rollup")

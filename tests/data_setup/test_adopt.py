@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from course_utils.pack import INFO_NAME, LABELS_NAME, RawLayout
+from course_utils.data.pack import INFO_NAME, LABELS_NAME, RawLayout
 from data_setup.cli import main
 from data_setup.layout import image_name
 from data_setup.manifest import read_header

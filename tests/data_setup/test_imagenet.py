@@ -6,7 +6,7 @@ import pytest
 import torch
 from PIL import Image
 
-from course_utils.datasets import JpegDataset, ZIPDataset
+from course_utils.data.datasets import JpegDataset, ZIPDataset
 from data_setup.cli import main
 from data_setup.manifest import read_files, read_header
 from tests.data_setup.collections import (

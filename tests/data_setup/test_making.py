@@ -8,8 +8,8 @@ import pytest
 import torch
 from PIL import Image
 
-from course_utils.datasets import JpegDataset, ZIPDataset
-from course_utils.pack import INFO_NAME, PackInfo, RawLayout
+from course_utils.data.datasets import JpegDataset, ZIPDataset
+from course_utils.data.pack import INFO_NAME, PackInfo, RawLayout
 from data_setup.cli import main
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import data_setup
-from course_utils.datasets import JpegDataset, ZIPDataset
+from course_utils.data.datasets import JpegDataset, ZIPDataset
 from data_setup.cli import main
 from tests.data_setup.collections import as_tar, ground_truth, odd_files
 from tests.data_setup.test_making import files_of

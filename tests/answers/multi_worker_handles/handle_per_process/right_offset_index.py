@@ -1,4 +1,4 @@
-from course_utils.zip_index import ZipIndex
+from course_utils.data import ZipIndex
 
 
 class MultiWorkerZIPDataset(Dataset):

@@ -9,8 +9,8 @@ import numpy as np
 from PIL import Image
 from simplejpeg import decode_jpeg, decode_jpeg_header
 
-from course_utils.pack import INFO_NAME, PackError, PackInfo, RawLayout
-from course_utils.zip_index import ZipIndex
+from course_utils.data.pack import INFO_NAME, PackError, PackInfo, RawLayout
+from course_utils.data.zip_index import ZipIndex
 
 
 class PackedImages:

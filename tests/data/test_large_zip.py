@@ -1,7 +1,7 @@
 import zipfile
 
-from course_utils.many_members import write_many_members
-from course_utils.zip_index import ZipIndex
+from course_utils.data.large_zip import write_many_members
+from course_utils.data.zip_index import ZipIndex
 
 
 def test_both_readers_agree_with_what_was_written(tmp_path):

@@ -11,7 +11,7 @@ from PIL import Image
 from torch.utils.data import Dataset
 from torchvision.transforms.v2.functional import pil_to_tensor
 
-from course_utils.pack import INFO_NAME, LABELS_NAME, PackError, PackInfo, RawLayout, open_pack
+from course_utils.data.pack import INFO_NAME, LABELS_NAME, PackError, PackInfo, RawLayout, open_pack
 
 Transform = Callable[[torch.Tensor], torch.Tensor]
 Sample = tuple[torch.Tensor, int]

@@ -4,9 +4,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from course_utils.pack import PackError
-from course_utils.packed_images import PackedImages
-from course_utils.zip_index import ZipIndex
+from course_utils.data.pack import PackError
+from course_utils.data.packed_images import PackedImages
+from course_utils.data.zip_index import ZipIndex
 from tests.test_fast_loader import jpeg, pack
 
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from course_utils.transforms import transform
+from course_utils.data.transforms import transform
 
 image = torch.randint(0, 256, (3, 40, 60), dtype=torch.uint8)
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from PIL import Image
 
-from course_utils.datasets import JpegDataset, ZIPDataset
-from course_utils.pack import INFO_NAME, LABELS_NAME, PackError, PackInfo, RawLayout
+from course_utils.data.datasets import JpegDataset, ZIPDataset
+from course_utils.data.pack import INFO_NAME, LABELS_NAME, PackError, PackInfo, RawLayout
 
 SHAPE = (24, 40, 3)
 NAMES = [f"img{i:08d}.JPEG" for i in range(6)]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_utils.zip_index import ZipIndex
+from course_utils.data.zip_index import ZipIndex
 
 MEMBERS = {f"img{i:08d}.JPEG": bytes([i]) * (i * 700) for i in range(40)}
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from course_utils.synthetic import SyntheticImageDataset
+from course_utils.data.synthetic import SyntheticImageDataset
 
 
 def test_an_index_always_gives_the_same_image():

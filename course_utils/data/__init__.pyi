@@ -1,0 +1,14 @@
+from .datasets import JpegDataset as JpegDataset
+from .datasets import ZIPDataset as ZIPDataset
+from .datasets import decode_image as decode_image
+from .large_zip import write_many_members as write_many_members
+from .pack import INFO_NAME as INFO_NAME
+from .pack import LABELS_NAME as LABELS_NAME
+from .pack import PackError as PackError
+from .pack import PackInfo as PackInfo
+from .pack import RawLayout as RawLayout
+from .pack import open_pack as open_pack
+from .packed_images import PackedImages as PackedImages
+from .synthetic import SyntheticImageDataset as SyntheticImageDataset
+from .transforms import transform as transform
+from .zip_index import ZipIndex as ZipIndex
