@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from course_utils import page_cache
 from course_utils.epoch_timing import time_epoch
-from course_utils.loaders import dataloader_kwargs, make_loader
+from course_utils.loading import dataloader_kwargs, make_loader
 from course_utils.page_cache import CacheState, PathLike
 from course_utils.results import BenchmarkResult, Epoch
 from course_utils.system import one_thread
@@ -67,7 +67,7 @@ def benchmark(
             itself (its ``benchmark_note`` is appended).
         files: whose page cache is looked at; by default the dataset's own ``paths`` or ``path``.
         progress: show a bar on stdout.
-        **loader_options: more for `course_utils.loaders.make_loader`: ``start_method``, ``prefetch_factor``,
+        **loader_options: more for `course_utils.loading.dataloader.make_loader`: ``start_method``, ``prefetch_factor``,
             ``seed``, ``collate_fn``, ...
 
     Raises:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from torch.utils.data import Dataset, IterableDataset
 
 from course_utils.file_ops import FileOps, OperationCounter, count_operations, kernel_reads
-from course_utils.loaders import make_loader
+from course_utils.loading import make_loader
 
 __all__ = ["EpochOps", "count_epoch"]
 
@@ -53,7 +53,7 @@ def count_epoch(
         num_workers: processes that read; 0 reads in this one.
         batch_size: samples in a batch.
         shuffle: read in a random, but always the same order.
-        **loader_options: more for `course_utils.loaders.make_loader`.
+        **loader_options: more for `course_utils.loading.dataloader.make_loader`.
 
     Raises:
         UncountedReadsError: The dataset reads in a way that the counter cannot see.

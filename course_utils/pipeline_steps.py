@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-from course_utils.loaders import make_loader
+from course_utils.loading import make_loader
 from course_utils.pipeline_model import Pipeline
 from course_utils.recorded_batch import ReadCalls
 from course_utils.recorder import Recorder, device_name

@@ -13,7 +13,7 @@ from course_utils import modelled_dataset
 from course_utils.benchmark import benchmark
 from course_utils.data.datasets import JpegDataset, ZIPDataset
 from course_utils.epoch_ops import count_epoch
-from course_utils.loaders import make_loader
+from course_utils.loading.dataloader import make_loader
 from course_utils.modelled_dataset import ModelledDataset
 from course_utils.shared_fs import SharedFilesystem
 from tests.image_set import COUNT

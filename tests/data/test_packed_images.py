@@ -7,7 +7,7 @@ import pytest
 from course_utils.data.pack import PackError
 from course_utils.data.packed_images import PackedImages
 from course_utils.data.zip_index import ZipIndex
-from tests.test_fast_loader import jpeg, pack
+from tests.loading.test_fast_loader import jpeg, pack
 
 
 def decoded(images):

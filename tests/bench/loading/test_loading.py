@@ -7,7 +7,7 @@ import pytest
 from tests.bench.loading.child import measure
 from tests.bench.loading.peer import peers
 from tests.bench.loading.report import plot, table
-from tests.test_fast_loader import jpeg
+from tests.loading.test_fast_loader import jpeg
 
 OURS = [name for name in peers() if name.startswith(("FastLoader", "JPEG files", "stored zip", "memory map"))]
 

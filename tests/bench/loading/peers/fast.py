@@ -32,14 +32,13 @@ def write_raw(images: list[bytes], folder: Path) -> None:
 
 
 def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
-    from course_utils.fast_loader import FastLoader
+    from course_utils.loading import FastLoader
 
     return FastLoader(folder / "part0.zip", batch_size, threads=cores)
 
 
 def batches_float(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
-    from course_utils.batch_transforms import FlipAndNormalize
-    from course_utils.fast_loader import FastLoader
+    from course_utils.loading import FastLoader, FlipAndNormalize
 
     return FastLoader(folder / "part0.zip", batch_size, threads=cores, transform=FlipAndNormalize())
 

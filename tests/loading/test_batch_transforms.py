@@ -2,7 +2,7 @@ import pytest
 import torch
 from torchvision.transforms import v2
 
-from course_utils.batch_transforms import IMAGENET_MEAN, IMAGENET_STD, FlipAndNormalize
+from course_utils.loading.batch_transforms import IMAGENET_MEAN, IMAGENET_STD, FlipAndNormalize
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from course_utils.side_stream import on_device
+from course_utils.loading.device_prefetch import on_device
 
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
 

@@ -1,10 +1,10 @@
-"""Transforms of whole batches, for `course_utils.fast_loader`, that return them in reused memory."""
+"""Transforms of whole batches, for `course_utils.loading.fast_loader`, that return them in reused memory."""
 
 from collections.abc import Sequence
 
 import torch
 
-from course_utils.buffers import BufferPool
+from course_utils.loading.buffer_pool import BufferPool
 from course_utils.system import one_thread
 
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)

@@ -2,7 +2,7 @@ import gc
 
 import torch
 
-from course_utils.buffers import BufferPool
+from course_utils.loading.buffer_pool import BufferPool
 
 
 def test_memory_is_used_again_when_the_tensor_is_gone():

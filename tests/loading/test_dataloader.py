@@ -1,4 +1,4 @@
-"""``course_utils.loaders``: settings that go together, and silence about workers."""
+"""``course_utils.loading.dataloader``: settings that go together, and silence about workers."""
 
 import os
 
@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.utils.data import Dataset
 
-from course_utils import loaders
-from course_utils.loaders import dataloader_kwargs, make_loader
+from course_utils.loading import dataloader
+from course_utils.loading.dataloader import dataloader_kwargs, make_loader
 
 
 class WhoAmI(Dataset):
@@ -62,4 +62,4 @@ def test_the_seed_gives_the_order():
 
 def test_device_without_an_accelerator_is_the_cpu(monkeypatch):
     monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
-    assert loaders.accelerator_or_cpu() == torch.device("cpu")
+    assert dataloader.accelerator_or_cpu() == torch.device("cpu")

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_utils.epoch_order import EpochOrder
+from course_utils.loading.sampler import EpochOrder
 
 
 @given(

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from course_utils.buffers import BufferPool
 from course_utils.data import PackedImages, PackError
-from course_utils.epoch_order import EpochOrder
-from course_utils.side_stream import on_device
+from course_utils.loading.buffer_pool import BufferPool
+from course_utils.loading.device_prefetch import on_device
+from course_utils.loading.sampler import EpochOrder
 from course_utils.system import usable_cores
 
 Batch = tuple[torch.Tensor, torch.Tensor]

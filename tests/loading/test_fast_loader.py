@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from course_utils.benchmark import benchmark
-from course_utils.buffers import BufferPool
 from course_utils.data.datasets import ZIPDataset
 from course_utils.data.pack import PackError
-from course_utils.fast_loader import FastLoader
+from course_utils.loading.buffer_pool import BufferPool
+from course_utils.loading.fast_loader import FastLoader
 
 POISON = 173
 FDS = Path("/proc/self/fd")
@@ -317,7 +317,7 @@ def test_two_iterations_at_once_are_refused(path):
 
 SCRIPT = """
 import os, sys
-from course_utils.fast_loader import FastLoader
+from course_utils.loading.fast_loader import FastLoader
 loader = FastLoader(sys.argv[1], 2)
 {body}
 """

@@ -1,0 +1,5 @@
+from . import dataloader as dataloader
+from .batch_transforms import FlipAndNormalize as FlipAndNormalize
+from .dataloader import dataloader_kwargs as dataloader_kwargs
+from .dataloader import make_loader as make_loader
+from .fast_loader import FastLoader as FastLoader
