@@ -16,11 +16,10 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 from tqdm import tqdm
 
-from course_utils import page_cache
 from course_utils.epoch_timing import time_epoch
 from course_utils.loading import dataloader_kwargs, make_loader
-from course_utils.page_cache import CacheState, PathLike
 from course_utils.results import BenchmarkResult, Epoch
+from course_utils.storage import CacheState, PathLike, page_cache
 from course_utils.system import one_thread
 
 __all__ = ["BenchmarkResult", "benchmark", "compare", "dataloader_kwargs"]

@@ -9,8 +9,8 @@ from time import perf_counter
 
 import torch
 
-from course_utils.page_cache import CacheState
 from course_utils.results import Epoch
+from course_utils.storage import CacheState
 
 __all__ = ["time_epoch"]
 

@@ -2,7 +2,7 @@
 
 Example:
     >>> from course_utils.report import operations_table
-    >>> from course_utils.file_ops import FileOps
+    >>> from course_utils.storage.io_counter import FileOps
     >>> operations_table({"JPEG files": FileOps(4000, 4000, 12000), "zip": FileOps(1, 1, 8000)})
     read through  opens  stats   reads  listings     MB  operations
     JPEG files    4,000  4,000  12,000         0    0.0      20,000
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
-from course_utils.file_ops import FileOps
 from course_utils.results import BenchmarkResult, Epoch, Stat
+from course_utils.storage import FileOps
 
 __all__ = ["Table", "benchmark_table", "operations_table", "plot_benchmarks", "plot_operations"]
 

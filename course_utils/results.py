@@ -6,7 +6,7 @@ from statistics import median
 
 import torch
 
-from course_utils.page_cache import CacheState
+from course_utils.storage import CacheState
 
 __all__ = ["BenchmarkResult", "Epoch", "Stat"]
 

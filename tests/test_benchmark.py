@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset, TensorDataset
 
-from course_utils import page_cache
 from course_utils.benchmark import benchmark, compare
+from course_utils.storage import page_cache
 
 PLAIN = {"num_workers": 0, "persistent_workers": False, "pin_memory": False, "device": "cpu"}
 OWN = {

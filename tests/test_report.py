@@ -4,10 +4,10 @@ import matplotlib as mpl
 import pytest
 import torch
 
-from course_utils.file_ops import FileOps
-from course_utils.page_cache import CacheState
 from course_utils.report import Table, benchmark_table, operations_table, plot_benchmarks, plot_operations
 from course_utils.results import BenchmarkResult, Epoch
+from course_utils.storage.io_counter import FileOps
+from course_utils.storage.page_cache import CacheState
 
 mpl.use("Agg")
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from course_utils.page_cache import CacheState
 from course_utils.results import BenchmarkResult, Epoch, Stat
+from course_utils.storage.page_cache import CacheState
 
 COLD, WARM = CacheState(1000, 0), CacheState(1000, 1000)
 

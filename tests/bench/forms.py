@@ -11,10 +11,9 @@ from pathlib import Path
 from matplotlib import pyplot as plt
 
 from course_utils.data import JpegDataset, ZIPDataset
-from course_utils.epoch_ops import count_epoch
-from course_utils.file_ops import FileOps
 from course_utils.paths import data_dir
 from course_utils.report import operations_table, plot_operations
+from course_utils.storage import FileOps, count_epoch
 
 
 def count(folder: Path) -> dict[str, FileOps]:

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 import torchvision  # noqa: F401 - a training script has imported it too, so it counts for no loader
 
-from course_utils import page_cache
+from course_utils.storage import page_cache
 from tests.bench.loading.peer import MEAN, STD, Batch, Peer, decode_with_pillow, peers
 
 

@@ -1,4 +1,4 @@
-"""``course_utils.tracing``: what the kernel was asked, seen by strace, is what the counter counts."""
+"""``course_utils.storage.strace``: what the kernel was asked, seen by strace, is what the counter counts."""
 
 import subprocess
 import sys
@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 import course_utils.data.datasets  # noqa: F401 - what importing torch asks for is not to be counted
-from course_utils import tracing
-from course_utils.file_ops import FileOps, count_operations
+from course_utils.storage import strace
+from course_utils.storage.io_counter import FileOps, count_operations
 
-needs_strace = pytest.mark.skipif(bool(tracing.why_not_traceable()), reason=tracing.why_not_traceable())
+needs_strace = pytest.mark.skipif(bool(strace.why_not_traceable()), reason=strace.why_not_traceable())
 
 EPOCHS = """
 import sys
@@ -33,7 +33,7 @@ def test_the_counter_counts_what_strace_sees(image_set, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["", str(image_set)])
     with count_operations() as counter:
         exec(EPOCHS, {})
-    seen = tracing.trace([sys.executable, "-c", EPOCHS, image_set], under=image_set)
+    seen = strace.trace([sys.executable, "-c", EPOCHS, image_set], under=image_set)
     # Reading a whole file at once (the labels, the ends of the zips) asks once more in Python up to 3.13.
     assert replace(seen, stats=seen.stats - 3) == counter.total()
 
@@ -43,20 +43,20 @@ def test_children_are_traced_too(tmp_path):
     file = tmp_path / "file"
     file.write_bytes(b"12345")
     shell = f"cat {file}; (cat {file} &) ; wait"
-    seen = tracing.trace(["sh", "-c", shell], under=tmp_path)
+    seen = strace.trace(["sh", "-c", shell], under=tmp_path)
     assert (seen.opens, seen.nbytes) == (2, 10)
 
 
 @needs_strace
 def test_a_failing_command_is_an_error(tmp_path):
     with pytest.raises(subprocess.CalledProcessError):
-        tracing.trace(["false"], under=tmp_path)
+        strace.trace(["false"], under=tmp_path)
 
 
 def test_without_strace_it_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr(tracing.shutil, "which", lambda _: None)
+    monkeypatch.setattr(strace.shutil, "which", lambda _: None)
     with pytest.raises(RuntimeError, match="strace is not installed"):
-        tracing.trace(["true"], under=tmp_path)
+        strace.trace(["true"], under=tmp_path)
 
 
 def test_lines_are_understood():
@@ -71,4 +71,4 @@ def test_lines_are_understood():
         'openat(AT_FDCWD</x>, "/etc/passwd", O_RDONLY) = 5</etc/passwd>',
         "+++ exited with 0 +++",
     ]
-    assert tracing._sum_up(lines, "/data") == FileOps(opens=1, stats=1, reads=3, lists=1, nbytes=11)
+    assert strace._sum_up(lines, "/data") == FileOps(opens=1, stats=1, reads=3, lists=1, nbytes=11)

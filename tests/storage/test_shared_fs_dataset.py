@@ -1,4 +1,4 @@
-"""``course_utils.modelled_dataset``: any dataset, in any process, waits for what it asked for."""
+"""``course_utils.storage.shared_fs_dataset``: any dataset, in any process, waits for what it asked for."""
 
 import gc
 import os
@@ -9,13 +9,13 @@ import pytest
 import torch
 from torch.utils.data import Subset
 
-from course_utils import modelled_dataset
 from course_utils.benchmark import benchmark
 from course_utils.data.datasets import JpegDataset, ZIPDataset
-from course_utils.epoch_ops import count_epoch
 from course_utils.loading.dataloader import make_loader
-from course_utils.modelled_dataset import ModelledDataset
-from course_utils.shared_fs import SharedFilesystem
+from course_utils.storage import shared_fs_dataset
+from course_utils.storage.epoch_io import count_epoch
+from course_utils.storage.shared_fs import SharedFilesystem
+from course_utils.storage.shared_fs_dataset import ModelledDataset
 from tests.image_set import COUNT
 
 FILESYSTEM = SharedFilesystem(open_ms=0.01, stat_ms=0.01, read_ms=0.01)
@@ -25,7 +25,7 @@ FILESYSTEM = SharedFilesystem(open_ms=0.01, stat_ms=0.01, read_ms=0.01)
 def waits(monkeypatch):
     """What was waited for, without waiting."""
     seconds = []
-    monkeypatch.setattr(modelled_dataset._Wait, "add", lambda _, wanted: seconds.append(wanted))
+    monkeypatch.setattr(shared_fs_dataset._Wait, "add", lambda _, wanted: seconds.append(wanted))
     return seconds
 
 
@@ -89,9 +89,9 @@ def test_sleeping_too_long_is_made_up_for(monkeypatch):
         slept.append(seconds)
         clock[0] += seconds + 0.25
 
-    monkeypatch.setattr(modelled_dataset.time, "sleep", sleep)
-    monkeypatch.setattr(modelled_dataset.time, "perf_counter", lambda: clock[0])
-    wait = modelled_dataset._Wait()
+    monkeypatch.setattr(shared_fs_dataset.time, "sleep", sleep)
+    monkeypatch.setattr(shared_fs_dataset.time, "perf_counter", lambda: clock[0])
+    wait = shared_fs_dataset._Wait()
     for _ in range(4):
         wait.add(0.5)
     assert slept == [0.5, 0.25, 0.25, 0.25]

@@ -1,6 +1,6 @@
 """A MODEL of a file system that hundreds of users share, for seeing on a laptop what happens on a cluster.
 
-`course_utils.modelled_dataset` reads files from the local disk as always, counts what was asked for, and then
+`course_utils.storage.shared_fs_dataset` reads files from the local disk as always, counts what was asked for, and then
 waits as long as a shared file system would have needed:
 
     seconds = (opens × open + stats × stat + reads × read) / (1 - load)  +  bytes / (bandwidth × (1 - load))
@@ -27,7 +27,7 @@ What the model leaves out: caches and reading ahead on the client, the spread of
 the mean, always), and that several workers share a client's bandwidth.
 
 Example:
-    >>> from course_utils.file_ops import FileOps
+    >>> from course_utils.storage.io_counter import FileOps
     >>> SharedFilesystem(load=0.5).seconds(FileOps(opens=1, stats=1, reads=3, nbytes=20_000))
     0.00384
 """
@@ -39,7 +39,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
-from course_utils.file_ops import FileOps
+from course_utils.storage.io_counter import FileOps
 
 __all__ = ["LABEL", "SharedFilesystem", "plot_load"]
 

@@ -1,10 +1,10 @@
-"""``course_utils.shared_fs``: what the model computes, and that its plot says what it is."""
+"""``course_utils.storage.shared_fs``: what the model computes, and that its plot says what it is."""
 
 import matplotlib as mpl
 import pytest
 
-from course_utils.file_ops import FileOps
-from course_utils.shared_fs import SharedFilesystem, plot_load
+from course_utils.storage.io_counter import FileOps
+from course_utils.storage.shared_fs import SharedFilesystem, plot_load
 
 mpl.use("Agg")
 

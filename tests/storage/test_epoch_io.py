@@ -1,4 +1,4 @@
-"""``course_utils.epoch_ops``: one epoch, counted in any processes."""
+"""``course_utils.storage.epoch_io``: one epoch, counted in any processes."""
 
 from functools import partial
 
@@ -7,8 +7,8 @@ import torch
 from torch.utils.data import IterableDataset
 
 from course_utils.data.datasets import JpegDataset, ZIPDataset
-from course_utils.epoch_ops import UncountedReadsError, count_epoch
-from course_utils.file_ops import FileOps, kernel_reads
+from course_utils.storage.epoch_io import UncountedReadsError, count_epoch
+from course_utils.storage.io_counter import FileOps, kernel_reads
 from tests.image_set import COUNT
 
 

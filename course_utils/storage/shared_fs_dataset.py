@@ -1,8 +1,8 @@
-"""Read any dataset as if its files were on a shared file system: a MODEL, see `course_utils.shared_fs`.
+"""Read any dataset as if its files were on a shared file system: a MODEL, see `course_utils.storage.shared_fs`.
 
 Example:
-    >>> from course_utils.modelled_dataset import ModelledDataset
-    >>> from course_utils.shared_fs import SharedFilesystem
+    >>> from course_utils.storage.shared_fs_dataset import ModelledDataset
+    >>> from course_utils.storage.shared_fs import SharedFilesystem
     >>> slow = ModelledDataset(lambda: JpegDataset(path), SharedFilesystem(load=0.8))   # doctest: +SKIP
     >>> benchmark(slow, 1, 32, 8, False, False, "cpu", label="JPEG files")              # doctest: +SKIP
     JPEG files (model of a shared file system, load 80 %): 103 images/s on cpu; ...
@@ -16,9 +16,9 @@ from dataclasses import astuple
 
 from torch.utils.data import Dataset
 
-from course_utils import file_hooks
-from course_utils.file_ops import KINDS, FileOps
-from course_utils.shared_fs import SharedFilesystem
+from course_utils.storage import io_hooks
+from course_utils.storage.io_counter import KINDS, FileOps
+from course_utils.storage.shared_fs import SharedFilesystem
 
 __all__ = ["ModelledDataset"]
 
@@ -64,7 +64,7 @@ class ModelledDataset(Dataset):
 
     def _start(self, tally: "_Tally", filesystem: SharedFilesystem) -> None:
         self.filesystem, self._tally, self._wait = filesystem, tally, _Wait()
-        weakref.finalize(self, file_hooks.stop_listening, tally.note)
+        weakref.finalize(self, io_hooks.stop_listening, tally.note)
 
     def _slowly(self, work: Callable[[], object]) -> object:
         before = self._tally.here()
@@ -78,7 +78,7 @@ class _Tally:
 
     def __init__(self) -> None:
         self._mine = threading.local()
-        file_hooks.listen(self.note)
+        io_hooks.listen(self.note)
 
     def note(self, kind: str, nbytes: int) -> None:
         counts = self._counts()

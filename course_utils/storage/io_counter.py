@@ -1,7 +1,7 @@
 """Count what a program asks of the file system: opens, stats, reads, listings and bytes, workers included.
 
 Example:
-    >>> from course_utils.file_ops import count_operations
+    >>> from course_utils.storage.io_counter import count_operations
     >>> with count_operations() as counter:                               # doctest: +SKIP
     ...     dataset = ZIPDataset("data/zip_encoded/part0.zip", load_encoded=True)
     ...     dataset[0]
@@ -16,7 +16,7 @@ What each means of counting sees:
   needs no rights, works in a sandbox and gives the same numbers on every system.
 - *Audit hooks* of Python: opens and listings only, and they can never be taken off again.
 - ``/proc/<pid>/io``: reads and bytes of everything, pipes too, but no opens and no stats (`kernel_reads`).
-- ``strace``: everything, where it is installed and one may trace (`course_utils.tracing`).
+- ``strace``: everything, where it is installed and one may trace (`course_utils.storage.strace`).
 - Nothing sees a memory map: the kernel fetches its pages without being asked.
 
 How many reads a file takes depends on its buffer. Python up to 3.13 takes the block size of the file system,
@@ -36,7 +36,7 @@ from pathlib import Path
 
 import numpy as np
 
-from course_utils import file_hooks
+from course_utils.storage import io_hooks
 
 __all__ = ["KINDS", "FileOps", "OperationCounter", "count_operations", "kernel_reads"]
 
@@ -129,7 +129,7 @@ class OperationCounter:
         """Sum the counts of all processes up to now, or up to the end of counting."""
         if self._final:
             return self._final
-        with file_hooks.unnoticed():
+        with io_hooks.unnoticed():
             slots = [np.frombuffer(file.read_bytes(), np.int64) for file in self.folder.iterdir()]
         return FileOps(*map(int, sum(slots, np.zeros(len(KINDS), np.int64))))
 
@@ -147,7 +147,7 @@ class OperationCounter:
 
     def _own_slot(self) -> np.ndarray:
         if self._pid != os.getpid():  # first use, here or after a fork
-            with file_hooks.unnoticed(), (self.folder / str(os.getpid())).open("a+b") as file:
+            with io_hooks.unnoticed(), (self.folder / str(os.getpid())).open("a+b") as file:
                 file.truncate(8 * len(KINDS))
                 self._slot = np.frombuffer(mmap.mmap(file.fileno(), 0), np.int64)
             self._pid, self._lock = os.getpid(), threading.Lock()
@@ -159,18 +159,18 @@ def count_operations() -> Iterator[OperationCounter]:
     """Count the file operations of the body, and of the processes that it starts.
 
     Processes made by ``fork`` count by themselves; one made by ``spawn`` or ``forkserver`` counts from where
-    it unpickles the counter, as `course_utils.epoch_ops.count_epoch` arranges. Import first, then count:
+    it unpickles the counter, as `course_utils.storage.epoch_io.count_epoch` arranges. Import first, then count:
     some modules look around in the file system when they are imported.
     """
-    with file_hooks.unnoticed():
+    with io_hooks.unnoticed():
         folder = tempfile.TemporaryDirectory(prefix="file_ops_")
     counter = OperationCounter(Path(folder.name))
-    file_hooks.listen(counter.note)
+    io_hooks.listen(counter.note)
     try:
         yield counter
     finally:
-        file_hooks.stop_listening(counter.note)
-        with file_hooks.unnoticed():
+        io_hooks.stop_listening(counter.note)
+        with io_hooks.unnoticed():
             counter.close()
             folder.cleanup()
 
@@ -191,7 +191,7 @@ def kernel_reads() -> int | None:
 
 def _join(folder: Path) -> OperationCounter:
     counter = OperationCounter(folder)
-    file_hooks.listen(counter.note)
+    io_hooks.listen(counter.note)
     return counter
 
 

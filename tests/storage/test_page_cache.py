@@ -1,4 +1,4 @@
-"""What ``course_utils.page_cache`` sees of real files on real file systems."""
+"""What ``course_utils.storage.page_cache`` sees of real files on real file systems."""
 
 import os
 import sys
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from course_utils import page_cache
-from course_utils.page_cache import CacheState
+from course_utils.storage import page_cache
+from course_utils.storage.page_cache import CacheState
 
 SIZE = 40 * 4096 + 1
 

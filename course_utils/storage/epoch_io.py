@@ -1,7 +1,7 @@
 """The file operations of one epoch over a dataset, in whatever processes it is read.
 
 Example:
-    >>> from course_utils.epoch_ops import count_epoch
+    >>> from course_utils.storage.epoch_io import count_epoch
     >>> ops = count_epoch(lambda: JpegDataset("data/disk_transformed"), num_workers=2)   # doctest: +SKIP
     >>> ops.epoch                                                                          # doctest: +SKIP
     2,000 opens, 2,000 stats, 6,000 reads, 45.3 MB
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from torch.utils.data import Dataset, IterableDataset
 
-from course_utils.file_ops import FileOps, OperationCounter, count_operations, kernel_reads
 from course_utils.loading import make_loader
+from course_utils.storage.io_counter import FileOps, OperationCounter, count_operations, kernel_reads
 
 __all__ = ["EpochOps", "count_epoch"]
 
@@ -74,7 +74,7 @@ def count_epoch(
         raise UncountedReadsError(
             "The kernel saw more reads than the counter. Either a file was open before counting began: let "
             "the function given to count_epoch open it. Or a library in C reads the files: "
-            "course_utils.tracing counts those where strace is installed."
+            "course_utils.storage.strace counts those where strace is installed."
         )
     return EpochOps(opening, counter.total() - opening, len(escaped))
 

@@ -1,4 +1,4 @@
-"""What ``course_utils.file_ops`` counts, on real files and in real processes."""
+"""What ``course_utils.storage.io_counter`` counts, on real files and in real processes."""
 
 import builtins
 import io
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.file_ops import FileOps, count_operations, kernel_reads
+from course_utils.storage.io_counter import FileOps, count_operations, kernel_reads
 
 CONTENT = b"0123456789abcdef" * 1000 + b"end"
 
@@ -146,7 +146,7 @@ def test_counters_may_be_nested(file):
 KILLED_CHILD = """
 import multiprocessing, os, signal, sys
 from pathlib import Path
-from course_utils.file_ops import count_operations
+from course_utils.storage.io_counter import count_operations
 
 def read_and_die():
     file.read_bytes()

@@ -1,7 +1,7 @@
 """Count the file operations of a whole command with ``strace``, libraries in C included.
 
 Example:
-    >>> from course_utils.tracing import trace
+    >>> from course_utils.storage.strace import trace
     >>> trace([sys.executable, "epoch.py"], under="data")                # doctest: +SKIP
     2,001 opens, 2,003 stats, 6,002 reads, 1 listing, 45.3 MB
 """
@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from course_utils.file_ops import FileOps
+from course_utils.storage.io_counter import FileOps
 
 __all__ = ["trace", "why_not_traceable"]
 

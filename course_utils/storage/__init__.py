@@ -1,0 +1,5 @@
+"""Files and their costs: operations counted, the page cache, a model of a shared file system."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,12 @@
+from . import io_hooks as io_hooks
+from . import page_cache as page_cache
+from . import shared_fs_dataset as shared_fs_dataset
+from . import strace as strace
+from .epoch_io import count_epoch as count_epoch
+from .io_counter import FileOps as FileOps
+from .io_counter import count_operations as count_operations
+from .page_cache import CacheState as CacheState
+from .page_cache import PathLike as PathLike
+from .shared_fs import SharedFilesystem as SharedFilesystem
+from .shared_fs import plot_load as plot_load
+from .shared_fs_dataset import ModelledDataset as ModelledDataset
