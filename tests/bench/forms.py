@@ -11,8 +11,8 @@ from pathlib import Path
 from matplotlib import pyplot as plt
 
 from course_utils.data import JpegDataset, ZIPDataset
+from course_utils.measure import operations_table, plot_operations
 from course_utils.paths import data_dir
-from course_utils.report import operations_table, plot_operations
 from course_utils.storage import FileOps, count_epoch
 
 

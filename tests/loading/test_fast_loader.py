@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from course_utils.benchmark import benchmark
 from course_utils.data.datasets import ZIPDataset
 from course_utils.data.pack import PackError
 from course_utils.loading.buffer_pool import BufferPool
 from course_utils.loading.fast_loader import FastLoader
+from course_utils.measure.loader_benchmark import benchmark
 
 POISON = 173
 FDS = Path("/proc/self/fd")

@@ -4,8 +4,8 @@ import pytest
 import torch
 from matplotlib import pyplot as plt
 
-from course_utils import utilisation
-from course_utils.utilisation import Utilisation
+from course_utils.measure import utilisation
+from course_utils.measure.utilisation import Utilisation
 
 mpl.use("Agg")
 

@@ -2,9 +2,9 @@ import pytest
 import torch
 from torch.utils.data import DataLoader
 
-from course_utils import headroom as module
 from course_utils.data.synthetic import SyntheticImageDataset
-from course_utils.headroom import Headroom, headroom
+from course_utils.measure import cached_replay as module
+from course_utils.measure.cached_replay import Headroom, headroom
 
 
 class FakeTime:

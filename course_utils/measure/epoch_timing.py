@@ -9,7 +9,7 @@ from time import perf_counter
 
 import torch
 
-from course_utils.results import Epoch
+from course_utils.measure.results import Epoch
 from course_utils.storage import CacheState
 
 __all__ = ["time_epoch"]

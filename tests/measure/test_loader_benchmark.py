@@ -1,4 +1,4 @@
-"""``course_utils.benchmark``: which epochs run, and what is kept of them."""
+"""``course_utils.measure.loader_benchmark``: which epochs run, and what is kept of them."""
 
 import itertools
 import multiprocessing
@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset, TensorDataset
 
-from course_utils.benchmark import benchmark, compare
+from course_utils.measure.loader_benchmark import benchmark, compare
 from course_utils.storage import page_cache
 
 PLAIN = {"num_workers": 0, "persistent_workers": False, "pin_memory": False, "device": "cpu"}

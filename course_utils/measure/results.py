@@ -49,7 +49,7 @@ class Stat:
 
 @dataclass(frozen=True)
 class BenchmarkResult:
-    """What `course_utils.benchmark.benchmark` measured.
+    """What `course_utils.measure.loader_benchmark.benchmark` measured.
 
     The first epoch of a loader starts its workers and may find a cold cache, so first and later epochs are
     never put into one median: `typical` are the later ones where there are any, else the first ones.

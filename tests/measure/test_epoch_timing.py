@@ -1,12 +1,12 @@
-"""``course_utils.epoch_timing``, with a made clock that counts its readings."""
+"""``course_utils.measure.epoch_timing``, with a made clock that counts its readings."""
 
 import itertools
 
 import pytest
 import torch
 
-from course_utils import epoch_timing
-from course_utils.epoch_timing import time_epoch
+from course_utils.measure import epoch_timing
+from course_utils.measure.epoch_timing import time_epoch
 
 CPU = torch.device("cpu")
 

@@ -1,11 +1,17 @@
-"""``course_utils.report``: what the tables say and what the plots hold."""
+"""``course_utils.measure.report``: what the tables say and what the plots hold."""
 
 import matplotlib as mpl
 import pytest
 import torch
 
-from course_utils.report import Table, benchmark_table, operations_table, plot_benchmarks, plot_operations
-from course_utils.results import BenchmarkResult, Epoch
+from course_utils.measure.report import (
+    Table,
+    benchmark_table,
+    operations_table,
+    plot_benchmarks,
+    plot_operations,
+)
+from course_utils.measure.results import BenchmarkResult, Epoch
 from course_utils.storage.io_counter import FileOps
 from course_utils.storage.page_cache import CacheState
 

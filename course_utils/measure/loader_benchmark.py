@@ -1,7 +1,7 @@
 """How fast a dataset or a loader delivers batches to a device, and in what state the page cache was.
 
 Example:
-    >>> from course_utils.benchmark import benchmark, compare
+    >>> from course_utils.measure.loader_benchmark import benchmark, compare
     >>> benchmark(dataset, epochs=3, batch_size=64, num_workers=2, persistent_workers=True,
     ...           pin_memory=True, device="cpu", repeats=3)                  # doctest: +SKIP
     JpegDataset: 2710 images/s on cpu; 0.738 s per later epoch (0.731 to 0.762 s, 6 epochs ...
@@ -16,9 +16,9 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 from tqdm import tqdm
 
-from course_utils.epoch_timing import time_epoch
 from course_utils.loading import dataloader_kwargs, make_loader
-from course_utils.results import BenchmarkResult, Epoch
+from course_utils.measure.epoch_timing import time_epoch
+from course_utils.measure.results import BenchmarkResult, Epoch
 from course_utils.storage import CacheState, PathLike, page_cache
 from course_utils.system import one_thread
 

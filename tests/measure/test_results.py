@@ -1,8 +1,8 @@
-"""``course_utils.results``: first and later epochs are never put into one median."""
+"""``course_utils.measure.results``: first and later epochs are never put into one median."""
 
 import torch
 
-from course_utils.results import BenchmarkResult, Epoch, Stat
+from course_utils.measure.results import BenchmarkResult, Epoch, Stat
 from course_utils.storage.page_cache import CacheState
 
 COLD, WARM = CacheState(1000, 0), CacheState(1000, 1000)

@@ -1,7 +1,7 @@
 """Tables and plots of benchmark results and of file operations.
 
 Example:
-    >>> from course_utils.report import operations_table
+    >>> from course_utils.measure.report import operations_table
     >>> from course_utils.storage.io_counter import FileOps
     >>> operations_table({"JPEG files": FileOps(4000, 4000, 12000), "zip": FileOps(1, 1, 8000)})
     read through  opens  stats   reads  listings     MB  operations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
-from course_utils.results import BenchmarkResult, Epoch, Stat
+from course_utils.measure.results import BenchmarkResult, Epoch, Stat
 from course_utils.storage import FileOps
 
 __all__ = ["Table", "benchmark_table", "operations_table", "plot_benchmarks", "plot_operations"]
@@ -56,7 +56,7 @@ def benchmark_table(results: Sequence[BenchmarkResult]) -> Table:
     """Put results side by side: median, smallest and largest of the typical epochs, and what the cache held.
 
     Args:
-        results: as `course_utils.benchmark.benchmark` returns them.
+        results: as `course_utils.measure.loader_benchmark.benchmark` returns them.
     """
     header = (
         "what", "device", "workers", "images/s", "s per epoch (min to max)", "epochs", "cached before",
@@ -84,7 +84,7 @@ def plot_benchmarks(results: Sequence[BenchmarkResult], title: str = "", ax: Axe
     """Draw images per second as bars, with whiskers from the slowest to the fastest epoch.
 
     Args:
-        results: as `course_utils.benchmark.benchmark` returns them; the first one is drawn on top.
+        results: as `course_utils.measure.loader_benchmark.benchmark` returns them; the first one is drawn on top.
         title: what is compared.
         ax: where to draw; by default a new figure.
     """
