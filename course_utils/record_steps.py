@@ -22,9 +22,9 @@ from course_utils.data import JpegDataset, SyntheticImageDataset, transform
 from course_utils.paths import DataNotFoundError, data_dir
 from course_utils.pipeline_steps import Prefetcher, ideal_seconds, record_step, spread, steps
 from course_utils.recorder import device_name
-from course_utils.simple_cnn import SimpleCNN, training_step
 from course_utils.spans import Run
 from course_utils.system import usable_cores
+from course_utils.training.step_timing import SimpleCNN, training_step
 
 PATTERN = "recorded_*.json"
 WRAPPER_CELL = "prefetcher_answer"

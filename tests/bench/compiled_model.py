@@ -6,7 +6,7 @@ import time
 import torch
 
 from course_utils.recorder import device_name
-from course_utils.simple_cnn import SimpleCNN
+from course_utils.training.step_timing import SimpleCNN
 
 REPEATS = 15
 

@@ -3,10 +3,9 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader
 
-from course_utils import training
 from course_utils.data.synthetic import SyntheticImageDataset
-from course_utils.simple_cnn import SimpleCNN
-from course_utils.training import KEYS, train_with_monitoring
+from course_utils.training.simple_cnn import SimpleCNN
+from course_utils.training.step_timing import KEYS, step_timing, train_with_monitoring
 
 
 def monitored(num_batches, device="cpu", **options):
@@ -31,7 +30,7 @@ def test_a_loader_that_ends_early_gives_fewer_batches():
 
 def test_the_total_contains_the_loading(monkeypatch):
     ticks = iter(range(100))
-    monkeypatch.setattr(training.time, "perf_counter", lambda: next(ticks) / 1000)
+    monkeypatch.setattr(step_timing.time, "perf_counter", lambda: next(ticks) / 1000)
     times = monitored(2)
     for parts in zip(*(times[key] for key in KEYS), strict=True):
         assert parts[3] >= sum(parts[:3])

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from course_utils.simple_cnn import SimpleCNN, training_step
+from course_utils.training.simple_cnn import SimpleCNN, training_step
 
 
 @pytest.mark.parametrize("size", [17, 64])
