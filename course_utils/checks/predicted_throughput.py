@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
-from course_utils.pipeline_model import Pipeline, simulate, withheld
-from course_utils.stage_times import StageTimes
+from course_utils.pipeline import Pipeline, StageTimes, simulate, withheld
 
 ALLOWED = 1e-6
 Case = dict[str, Any]

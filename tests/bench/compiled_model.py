@@ -5,7 +5,7 @@ import time
 
 import torch
 
-from course_utils.recorder import device_name
+from course_utils.pipeline import device_name
 from course_utils.training.step_timing import SimpleCNN
 
 REPEATS = 15

@@ -11,10 +11,7 @@ import time
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-from course_utils.pipeline_model import Pipeline, simulate
-from course_utils.recorder import Recorder
-from course_utils.spans import Run
-from course_utils.stage_times import StageTimes
+from course_utils.pipeline import Pipeline, Recorder, Run, StageTimes, simulate
 
 MS = 1e-3
 AWAKE = 2 * MS

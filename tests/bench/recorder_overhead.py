@@ -7,7 +7,7 @@ from itertools import pairwise
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-from course_utils.recorder import Recorder
+from course_utils.pipeline import Recorder
 
 STEP, BATCHES, BATCH_SIZE, REPEATS = 10e-3, 60, 64, 5
 

@@ -1,5 +1,5 @@
 # mistake: crash
-from course_utils.pipeline_model import Pipeline, StageTimes, simulate
+from course_utils.pipeline import Pipeline, StageTimes, simulate
 
 
 def images_per_second(load_ms, compute_ms, num_workers, prefetch_factor, batch_size):

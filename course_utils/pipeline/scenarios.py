@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from course_utils.pipeline_model import Pipeline, simulate
-from course_utils.spans import Run
-from course_utils.stage_times import StageTimes
+from course_utils.pipeline.model import Pipeline, simulate
+from course_utils.pipeline.stage_times import StageTimes
+from course_utils.pipeline.trace import Run
 
 MS = 1e-3
 SLOW_EVERY = 8

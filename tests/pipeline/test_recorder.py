@@ -8,9 +8,9 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 from course_utils.data.synthetic import SyntheticImageDataset
 from course_utils.fake_cuda import FakeCuda, HostBatch
-from course_utils.record_steps import read_prefetcher
-from course_utils.recorded_batch import Notes
-from course_utils.recorder import Recorder, recorded_loader
+from course_utils.pipeline.record import read_prefetcher
+from course_utils.pipeline.recorded_batch import Notes
+from course_utils.pipeline.recorder import Recorder, recorded_loader
 
 PREFETCHER = Path(__file__).parent / "answers" / "gpu_pipelining" / "prefetcher" / "right_record_stream.py"
 

@@ -8,10 +8,10 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from course_utils.loading import make_loader
-from course_utils.pipeline_model import Pipeline
-from course_utils.recorded_batch import ReadCalls
-from course_utils.recorder import Recorder, device_name
-from course_utils.spans import Run
+from course_utils.pipeline.model import Pipeline
+from course_utils.pipeline.recorded_batch import ReadCalls
+from course_utils.pipeline.recorder import Recorder, device_name
+from course_utils.pipeline.trace import Run
 
 Prefetcher = Callable[..., Iterable[Any]]
 FREE_RUNNING = 8

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from course_utils.spans import Run, Span, save_trace, trace_events
+from course_utils.pipeline.trace import Run, Span, save_trace, trace_events
 
 RUN = Run(
     "two steps",

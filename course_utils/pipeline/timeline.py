@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from course_utils.spans import STAGES, Run
+from course_utils.pipeline.trace import STAGES, Run
 
 # Okabe and Ito's palette: told apart with every common colour blindness.
 COLOURS = {

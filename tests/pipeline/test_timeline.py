@@ -1,9 +1,9 @@
 import matplotlib as mpl
 import pytest
 
-from course_utils.pipeline_cases import cases
-from course_utils.spans import Run, Span
-from course_utils.timeline import draw_runs
+from course_utils.pipeline.scenarios import cases
+from course_utils.pipeline.timeline import draw_runs
+from course_utils.pipeline.trace import Run, Span
 
 mpl.use("Agg")
 SAME = ("decode", "load")

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_utils.pipeline_model import Pipeline, simulate, withheld
-from course_utils.stage_times import StageTimes
+from course_utils.pipeline.model import Pipeline, simulate, withheld
+from course_utils.pipeline.stage_times import StageTimes
 
 lengths = st.lists(st.integers(0, 20), min_size=1, max_size=8)
 pipelines = st.builds(

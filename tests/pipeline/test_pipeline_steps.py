@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from course_utils.data.synthetic import SyntheticImageDataset
-from course_utils.pipeline_steps import ideal_seconds, record_step, spread, steps
-from course_utils.spans import Run, Span
+from course_utils.pipeline.pipeline_steps import ideal_seconds, record_step, spread, steps
+from course_utils.pipeline.trace import Run, Span
 from course_utils.training.simple_cnn import SimpleCNN, training_step
 
 DATASET = SyntheticImageDataset(24, 8)

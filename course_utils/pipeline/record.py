@@ -1,4 +1,4 @@
-"""Record every step of lesson 03 on the machine at hand: `python -m course_utils.record_steps --help`.
+"""Record every step of lesson 03 on the machine at hand: `python -m course_utils.pipeline.record --help`.
 
 Writes one small JSON file: device, versions, date, stage times, the spans of each step and the spread of its
 repeats. The lesson draws every such file that lies in its folder.
@@ -20,9 +20,9 @@ from torch.utils.data import Dataset
 
 from course_utils.data import JpegDataset, SyntheticImageDataset, transform
 from course_utils.paths import DataNotFoundError, data_dir
-from course_utils.pipeline_steps import Prefetcher, ideal_seconds, record_step, spread, steps
-from course_utils.recorder import device_name
-from course_utils.spans import Run
+from course_utils.pipeline.pipeline_steps import Prefetcher, ideal_seconds, record_step, spread, steps
+from course_utils.pipeline.recorder import device_name
+from course_utils.pipeline.trace import Run
 from course_utils.system import usable_cores
 from course_utils.training.step_timing import SimpleCNN, training_step
 
@@ -166,7 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> Path:
     Returns:
         Where the record was written.
     """
-    parser = argparse.ArgumentParser(prog="python -m course_utils.record_steps", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m course_utils.pipeline.record", description=__doc__)
     parser.add_argument("--out", type=Path, help="file to write; recorded_<device>_<dtype>_<batch size>.json")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--batch-size", type=int, default=64)

@@ -1,4 +1,4 @@
-from course_utils.pipeline_cases import SLOW_EVERY, cases
+from course_utils.pipeline.scenarios import SLOW_EVERY, cases
 
 SEVEN = [
     "naive loop",

@@ -13,9 +13,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from course_utils.simulation import Process, Simulation, Store
-from course_utils.spans import Run, Span
-from course_utils.stage_times import StageTimes
+from course_utils.pipeline.simulation import Process, Simulation, Store
+from course_utils.pipeline.stage_times import StageTimes
+from course_utils.pipeline.trace import Run, Span
 
 _withheld = ContextVar("withheld", default=False)
 

@@ -1,4 +1,4 @@
-from course_utils.simulation import Simulation, Store
+from course_utils.pipeline.simulation import Simulation, Store
 
 
 def test_delays_add_up_exactly():

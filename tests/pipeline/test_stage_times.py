@@ -1,8 +1,8 @@
 import pytest
 
-from course_utils.pipeline_model import Pipeline, simulate
-from course_utils.spans import Run, Span
-from course_utils.stage_times import StageTimes
+from course_utils.pipeline.model import Pipeline, simulate
+from course_utils.pipeline.stage_times import StageTimes
+from course_utils.pipeline.trace import Run, Span
 
 
 def test_randomised_times_have_the_mean_the_spread_and_the_seed_that_were_asked_for():

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from course_utils.spans import Run
+from course_utils.pipeline.trace import Run
 
 Times: TypeAlias = float | Sequence[float]
 

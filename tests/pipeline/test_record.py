@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from course_utils.data.synthetic import SyntheticImageDataset
-from course_utils.record_steps import main, read_prefetcher, read_records, record, skipped
+from course_utils.pipeline.record import main, read_prefetcher, read_records, record, skipped
 
 ANSWERS = Path(__file__).parent / "answers" / "gpu_pipelining" / "prefetcher"
 

@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader
 
-from course_utils.recorded_batch import Notes, ReadCalls, RecordedCollate, RecordedDataset, restored
-from course_utils.spans import Run, Span
+from course_utils.pipeline.recorded_batch import Notes, ReadCalls, RecordedCollate, RecordedDataset, restored
+from course_utils.pipeline.trace import Run, Span
 
 DEVICE_LANES = {"transfer": "copy engine", "compute": "accelerator"}
 

@@ -1,0 +1,16 @@
+from .model import Pipeline as Pipeline
+from .model import simulate as simulate
+from .model import withheld as withheld
+from .pipeline_steps import ideal_seconds as ideal_seconds
+from .pipeline_steps import record_step as record_step
+from .pipeline_steps import spread as spread
+from .pipeline_steps import steps as steps
+from .record import read_records as read_records
+from .recorder import Recorder as Recorder
+from .recorder import device_name as device_name
+from .scenarios import cases as cases
+from .stage_times import StageTimes as StageTimes
+from .timeline import draw_runs as draw_runs
+from .trace import Run as Run
+from .trace import Span as Span
+from .trace import save_trace as save_trace
