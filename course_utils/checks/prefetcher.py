@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
-from course_utils.fake_cuda import DeviceBatch, FakeCuda, HostBatch
+from course_utils.fakes import DeviceBatch, FakeCuda, HostBatch
 
 Scenario = dict[str, Any]
 

@@ -7,7 +7,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 from course_utils.data.synthetic import SyntheticImageDataset
-from course_utils.fake_cuda import FakeCuda, HostBatch
+from course_utils.fakes.cuda import FakeCuda, HostBatch
 from course_utils.pipeline.record import read_prefetcher
 from course_utils.pipeline.recorded_batch import Notes
 from course_utils.pipeline.recorder import Recorder, recorded_loader

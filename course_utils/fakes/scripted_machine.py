@@ -7,7 +7,7 @@ is looked at.
 
 from collections.abc import Iterator, Sequence
 
-from course_utils.fake_cuda import FakeCuda
+from course_utils.fakes.cuda import FakeCuda
 
 LAUNCH = 1e-5
 

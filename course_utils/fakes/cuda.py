@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from course_utils.fake_streams import FakeEvent, FakeStream
+from course_utils.fakes.streams import FakeEvent, FakeStream
 
 
 class RaceError(RuntimeError):

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from course_utils.fake_cuda import FakeCuda
+    from course_utils.fakes.cuda import FakeCuda
 
 
 class FakeStream:

@@ -1,6 +1,6 @@
 import pytest
 
-from course_utils.scripted_machine import LAUNCH, ScriptedMachine
+from course_utils.fakes.scripted_machine import LAUNCH, ScriptedMachine
 
 
 def epoch(machine, wait=False):

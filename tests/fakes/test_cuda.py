@@ -2,7 +2,7 @@ import gc
 
 import pytest
 
-from course_utils.fake_cuda import FakeCuda, HostBatch, RaceError
+from course_utils.fakes.cuda import FakeCuda, HostBatch, RaceError
 
 
 def test_a_blocking_copy_makes_the_host_wait_and_a_non_blocking_one_does_not():
