@@ -24,7 +24,7 @@ from course_utils.pipeline.pipeline_steps import Prefetcher, ideal_seconds, reco
 from course_utils.pipeline.recorder import device_name
 from course_utils.pipeline.trace import Run
 from course_utils.system import usable_cores
-from course_utils.training.step_timing import SimpleCNN, training_step
+from course_utils.training import SimpleCNN, training_step
 
 PATTERN = "recorded_*.json"
 WRAPPER_CELL = "prefetcher_answer"

@@ -6,7 +6,7 @@ import time
 import torch
 
 from course_utils.pipeline import device_name
-from course_utils.training.step_timing import SimpleCNN
+from course_utils.training import SimpleCNN
 
 REPEATS = 15
 

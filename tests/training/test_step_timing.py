@@ -5,7 +5,7 @@ from torch.utils.data import DataLoader
 
 from course_utils.data.synthetic import SyntheticImageDataset
 from course_utils.training.simple_cnn import SimpleCNN
-from course_utils.training.step_timing import KEYS, step_timing, train_with_monitoring
+from course_utils.training.step_timing import KEYS, train_with_monitoring
 
 
 def monitored(num_batches, device="cpu", **options):
