@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
+from course_utils.checks.core import Check, Evidence, Inputs, Mistake, Truth
 
 BATCH_SIZE, BATCHES = 4, 7
 

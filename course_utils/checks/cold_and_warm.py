@@ -9,8 +9,18 @@ import numpy as np
 import torch
 from torch.utils.data import Dataset
 
-from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
-from course_utils.checks.observe import Seen, attempt, folder_of, no_warnings, outcome
+from course_utils.checks.core import (
+    Check,
+    Evidence,
+    Inputs,
+    Mistake,
+    Seen,
+    Truth,
+    attempt,
+    folder_of,
+    no_warnings,
+    outcome,
+)
 
 FEWEST_EPOCHS = 3
 

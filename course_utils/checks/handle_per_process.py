@@ -11,10 +11,20 @@ from typing import Any
 import numpy as np
 from torch.utils.data import DataLoader, Dataset
 
-from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
-from course_utils.checks.observe import folder_of, no_warnings
-from course_utils.checks.packs import draw_members, expect_samples, pack, seen_samples
-from course_utils.checks.watched import watching
+from course_utils.checks.core import (
+    Check,
+    Evidence,
+    Inputs,
+    Mistake,
+    Truth,
+    draw_members,
+    expect_samples,
+    folder_of,
+    no_warnings,
+    pack,
+    seen_samples,
+    watching,
+)
 from course_utils.system import fork_by_default, in_child, positions
 
 GENERATIONS = 2  # a child, and a child of the child

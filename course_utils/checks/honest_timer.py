@@ -5,7 +5,7 @@ from math import inf, isfinite
 
 import numpy as np
 
-from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
+from course_utils.checks.core import Check, Evidence, Inputs, Mistake, Truth
 from course_utils.fakes import LAUNCH, ScriptedMachine
 
 EPOCHS, BATCHES = 4, 60

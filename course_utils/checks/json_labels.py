@@ -7,25 +7,27 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
-from course_utils.checks.observe import (
+from course_utils.checks.core import (
+    Check,
+    Evidence,
+    Inputs,
+    Mistake,
     Seen,
+    Truth,
     attempt,
-    folder_of,
-    kind_of,
-    no_warnings,
-    outcome,
-    seen_image,
-)
-from course_utils.checks.pictures import (
     decoded,
     draw,
     expect_one_of,
     expect_shape,
     expect_uint8_tensor,
+    folder_of,
     jpeg,
+    kind_of,
     labels,
     names,
+    no_warnings,
+    outcome,
+    seen_image,
 )
 from course_utils.data import INFO_NAME
 

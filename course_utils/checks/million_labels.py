@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
-from course_utils.checks.observe import folder_of, no_warnings
+from course_utils.checks.core import Check, Evidence, Inputs, Mistake, Truth, folder_of, no_warnings
 from course_utils.system import NotMeasurableError, dirtied_by
 
 FILE = "labels.txt"

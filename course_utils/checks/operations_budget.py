@@ -8,10 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
-from course_utils.checks.observe import folder_of, no_warnings
-from course_utils.checks.packs import draw_members, expect_samples, seen_samples, zipped
-from course_utils.checks.watched import watching
+from course_utils.checks.core import (
+    Check,
+    Evidence,
+    Inputs,
+    Mistake,
+    Truth,
+    draw_members,
+    expect_samples,
+    folder_of,
+    no_warnings,
+    seen_samples,
+    watching,
+    zipped,
+)
 from course_utils.system import in_child
 
 LABELS = "labels.json"

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
+from course_utils.checks.core import Check, Evidence, Inputs, Mistake, Truth
 from course_utils.pipeline import Pipeline, StageTimes, simulate, withheld
 
 ALLOWED = 1e-6

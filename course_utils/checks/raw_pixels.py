@@ -4,9 +4,22 @@ from collections.abc import Callable
 
 import numpy as np
 
-from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
-from course_utils.checks.observe import Seen, attempt, no_warnings, outcome, seen_image
-from course_utils.checks.pictures import draw, expect_one_of, expect_shape, expect_uint8_tensor
+from course_utils.checks.core import (
+    Check,
+    Evidence,
+    Inputs,
+    Mistake,
+    Seen,
+    Truth,
+    attempt,
+    draw,
+    expect_one_of,
+    expect_shape,
+    expect_uint8_tensor,
+    no_warnings,
+    outcome,
+    seen_image,
+)
 
 ORDERS = ("HWC", "CHW", "HCW")
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch.utils.data import Dataset
 
-from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
+from course_utils.checks.core import Check, Evidence, Inputs, Mistake, Truth
 from course_utils.system import fork_by_default
 
 

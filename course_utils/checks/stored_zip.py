@@ -8,9 +8,21 @@ from collections.abc import Callable
 
 import numpy as np
 
-from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
-from course_utils.checks.observe import attempt, folder_of, no_warnings, outcome
-from course_utils.checks.pictures import draw, jpeg, labels, names
+from course_utils.checks.core import (
+    Check,
+    Evidence,
+    Inputs,
+    Mistake,
+    Truth,
+    attempt,
+    draw,
+    folder_of,
+    jpeg,
+    labels,
+    names,
+    no_warnings,
+    outcome,
+)
 from course_utils.data import INFO_NAME
 
 PACK = "pack.zip"

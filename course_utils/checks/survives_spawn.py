@@ -6,9 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.checks.check import Check, Evidence, Inputs, Mistake, Truth
-from course_utils.checks.observe import Seen, attempt, folder_of, no_warnings, outcome
-from course_utils.checks.packs import draw_members, expect_samples, pack, seen_samples
+from course_utils.checks.core import (
+    Check,
+    Evidence,
+    Inputs,
+    Mistake,
+    Seen,
+    Truth,
+    attempt,
+    draw_members,
+    expect_samples,
+    folder_of,
+    no_warnings,
+    outcome,
+    pack,
+    seen_samples,
+)
 
 PACK = "pack.zip"
 MOST_BYTES = 20_000

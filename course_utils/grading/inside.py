@@ -18,8 +18,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
 
-from course_utils.checks import evidence
-from course_utils.checks.check import Check, crash_report
+from course_utils.checks.core import Check, crash_report, evidence
 from course_utils.grading.protocol import Channel
 
 MAX_IMAGES, MAX_IMAGE_BYTES = 8, 2**20

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from nbformat import NotebookNode
 
-from course_utils.checks import evidence
-from course_utils.checks.check import Mistake
+from course_utils.checks.core import Mistake, evidence
 from course_utils.grading.lesson import Lesson
 from course_utils.grading.repair import Finding, Repaired, grade_id, repair
 from course_utils.grading.runner import Box, GraderFaultError, Handout, Reply, Step

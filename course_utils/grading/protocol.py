@@ -6,7 +6,7 @@ import socket
 import time
 from typing import Any
 
-from course_utils.checks import evidence
+from course_utils.checks.core import evidence
 
 _PREFIX = 8
 MAX_MESSAGE = 96 * 2**20

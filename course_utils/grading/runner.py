@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from course_utils.checks import evidence
+from course_utils.checks.core import evidence
 from course_utils.grading import groups, sandbox
 from course_utils.grading.limits import Limits
 from course_utils.grading.protocol import Channel, ClosedError

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from course_utils.checks import evidence
+from course_utils.checks.core import evidence
 from course_utils.grading import namespaces
 from course_utils.grading.given import GivenFolder
 from course_utils.grading.inside import answer_steps, make_shell

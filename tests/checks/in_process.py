@@ -8,7 +8,7 @@ import re
 import sys
 import types
 
-from course_utils.checks.check import CheckFailed, Verdict
+from course_utils.checks.core.check import CheckFailed, Verdict
 from tests.bank import Answer
 from tests.lessons.lesson import LESSONS, Lesson, code_cells, graded, read
 

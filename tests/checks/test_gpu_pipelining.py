@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from course_utils.checks import evidence, gpu_pipelining
-from course_utils.checks.check import CheckFailed
+from course_utils.checks import gpu_pipelining
+from course_utils.checks.core import evidence
+from course_utils.checks.core.check import CheckFailed
 from tests.bank import answers
 from tests.checks.in_process import handed_to_the_check, judge
 

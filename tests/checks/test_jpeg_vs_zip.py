@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from course_utils.checks import evidence, jpeg_vs_zip
-from course_utils.checks.check import CheckFailed, Mistake
+from course_utils.checks import jpeg_vs_zip
+from course_utils.checks.core import evidence
+from course_utils.checks.core.check import CheckFailed, Mistake
 from tests.bank import answers
 from tests.checks.in_process import judge
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils.checks import million_labels
-from course_utils.checks.check import Mistake
+from course_utils.checks.core.check import Mistake
 from tests.bank import answers
 from tests.checks.in_process import judge
 

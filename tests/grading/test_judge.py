@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from course_utils.checks import evidence
+from course_utils.checks.core import evidence
 from course_utils.grading import judge
 from course_utils.grading.judge import Exam, suspects
 from course_utils.grading.runner import GraderFaultError, Reply
@@ -78,7 +78,7 @@ def test_code_that_reaches_for_the_checks_is_pointed_out(toy, solved):
 
     assert kinds(mine=b"import math") == []
     assert kinds(mine=b"import ctypes") == ["suspicious"]
-    cell_of(solved, "total_answer").source = f"import course_utils.checks.check\n{RIGHT['total']}"
+    cell_of(solved, "total_answer").source = f"import course_utils.checks.core.check\n{RIGHT['total']}"
     assert kinds() == ["suspicious"]
     cell_of(solved, "total_answer").source = RIGHT["total"]
     [setup] = [cell for cell in solved.cells if "setup" in cell.metadata.get("tags", [])]

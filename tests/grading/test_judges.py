@@ -7,8 +7,8 @@ import nbformat
 import numpy as np
 import pytest
 
-from course_utils.checks import evidence
-from course_utils.checks.check import Mistake
+from course_utils.checks.core import evidence
+from course_utils.checks.core.check import Mistake
 from course_utils.grading import sandbox
 from course_utils.grading.judge import Exam, sandbox_steps, suspects
 from course_utils.grading.lesson import Lesson

@@ -9,7 +9,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
-from course_utils.checks.check import Check
+from course_utils.checks.core.check import Check
 from course_utils.grading.release import lessons
 
 COURSE = Path(__file__).parents[2]

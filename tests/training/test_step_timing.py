@@ -4,6 +4,7 @@ from torch import nn
 from torch.utils.data import DataLoader
 
 from course_utils.data.synthetic import SyntheticImageDataset
+from course_utils.training import step_timing
 from course_utils.training.simple_cnn import SimpleCNN
 from course_utils.training.step_timing import KEYS, train_with_monitoring
 

@@ -72,11 +72,11 @@ ATTACKS = {
     "patched_probe": code("object.__setattr__(arithmetic.total, 'probe', lambda *a: {'value': True})"),
     "patched_make": code("object.__setattr__(arithmetic.total, 'make', lambda rng: ({}, {'sum': 0}))"),
     "patched_check_class": code(
-        "from course_utils.checks.check import Check\nCheck.verdict = lambda *a: 'right'\n"
+        "from course_utils.checks.core.check import Check\nCheck.verdict = lambda *a: 'right'\n"
         "Check.__call__ = lambda *a, **k: 'right'"
     ),
     "patched_examine_says_right": code(
-        "from course_utils.checks import evidence\nfrom course_utils.checks.check import Check\n"
+        "from course_utils.checks import evidence\nfrom course_utils.checks.core.check import Check\n"
         "Check.examine = lambda *a: evidence.encode({'verdict': 'right', 'points': 2, 'evidence': {'value': 1}})",
         points=0,
     ),
@@ -88,7 +88,7 @@ ATTACKS = {
         points=0,
     ),
     "pickle_to_the_judge": code(
-        "import pickle, os\nfrom course_utils.checks.check import Check\nclass Bomb:\n    def __reduce__(self):\n"
+        "import pickle, os\nfrom course_utils.checks.core.check import Check\nclass Bomb:\n    def __reduce__(self):\n"
         "        return os.system, ('touch /tmp/PICKLE_RAN',)\n"
         "Check.examine = lambda *a: pickle.dumps(Bomb())",
         points=0,
@@ -104,19 +104,19 @@ ATTACKS = {
         "import json, sys\nsys.__stdout__.write(json.dumps({'msg_type': 'execute_reply', 'status': 'ok'}))"
     ),
     "evidence_bomb": code(
-        "from course_utils.checks.check import Check\nimport json\n"
+        "from course_utils.checks.core.check import Check\nimport json\n"
         "header = json.dumps([{'bytes': [0, 2**20]}] * 100000).encode()\n"
         "Check.examine = lambda *a: len(header).to_bytes(8, 'little') + header + bytes(2**20)",
         points=0,
     ),
     "deep_evidence": code(
-        "from course_utils.checks.check import Check\n"
+        "from course_utils.checks.core.check import Check\n"
         "header = b'[' * 500000\n"
         "Check.examine = lambda *a: len(header).to_bytes(8, 'little') + header",
         points=0,
     ),
     "evidence_of_other_types": code(
-        "from course_utils.checks import evidence\nfrom course_utils.checks.check import Check\n"
+        "from course_utils.checks import evidence\nfrom course_utils.checks.core.check import Check\n"
         "Check.examine = lambda *a: evidence.encode({'evidence': [None, {'value': float('nan')}]})",
         points=0,
     ),
@@ -146,7 +146,7 @@ ATTACKS = {
     ),
     "raises_a_verdict": _returning(
         "fail()",
-        "from course_utils.checks.check import Verdict\ndef fail():\n"
+        "from course_utils.checks.core.check import Verdict\ndef fail():\n"
         "    raise type('Right', (Exception,), {})('✓ The number is right.')",
     ),
     "prints_a_verdict": code("print('✓ The number is right.   2 of 2 points')"),
@@ -155,14 +155,14 @@ ATTACKS = {
     ),
     "replaced_checks_name": code("arithmetic = type('fake', (), {'total': lambda *a: '✓'})"),
     "replaced_checks_module": code(
-        "import sys, types\nfrom course_utils.checks.check import Check\nfake = types.ModuleType('fake')\n"
+        "import sys, types\nfrom course_utils.checks.core.check import Check\nfake = types.ModuleType('fake')\n"
         "fake.total = Check(None, lambda inputs, answer: {'value': 'right'}, lambda *a: 'right')\n"
         "sys.modules['toy_checks.arithmetic'] = fake",
         points=0,
     ),
     "patched_import": code("import importlib\nimportlib.import_module = lambda name: None", points=0),
     "a_thread_that_patches": code(
-        "import threading\nfrom course_utils.checks.check import Check\ndef patch():\n    while True:\n"
+        "import threading\nfrom course_utils.checks.core.check import Check\ndef patch():\n    while True:\n"
         "        Check.verdict = lambda *a: 'right'\nthreading.Thread(target=patch, daemon=True).start()"
     ),
     "a_fork_that_answers_too": code("import os\nos.fork()", "wrong", "crashed", points=-1),

@@ -1,6 +1,6 @@
 """Checks of the toy lesson 01_arithmetic."""
 
-from course_utils.checks.check import Check, Mistake
+from course_utils.checks.core.check import Check, Mistake
 
 
 def _numbers(rng):

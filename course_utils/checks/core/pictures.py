@@ -5,8 +5,8 @@ import io
 import numpy as np
 from PIL import Image
 
-from course_utils.checks.check import Mistake
-from course_utils.checks.observe import Seen
+from course_utils.checks.core.check import Mistake
+from course_utils.checks.core.observe import Seen
 
 # Mean difference in grey levels: decoders differ by less than 1, two drawn pictures by more than 40.
 SAME = 8

@@ -1,8 +1,8 @@
 import pytest
 from IPython.core.formatters import DisplayFormatter
 
-from course_utils.checks import evidence
-from course_utils.checks.check import Check, CheckFailed, Mistake
+from course_utils.checks.core import evidence
+from course_utils.checks.core.check import Check, CheckFailed, Mistake
 
 
 def _judge(truth, found):

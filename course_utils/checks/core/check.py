@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.checks import evidence
+from course_utils.checks.core import evidence
 
 # Files of Python, of installed packages and of this package: no line of a student's stands there.
 NOT_THEIRS = (

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from course_utils.checks import pictures
-from course_utils.checks.check import Mistake
+from course_utils.checks.core import pictures
+from course_utils.checks.core.check import Mistake
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torchvision import tv_tensors
 
-from course_utils.checks.check import Mistake
-from course_utils.checks.observe import attempt, folder_of, no_warnings, outcome, seen_image
+from course_utils.checks.core.check import Mistake
+from course_utils.checks.core.observe import attempt, folder_of, no_warnings, outcome, seen_image
 
 
 def test_an_attempt_holds_a_value_or_one_line_about_the_error():

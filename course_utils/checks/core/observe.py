@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from course_utils.checks.check import Mistake, crash_report
+from course_utils.checks.core.check import Mistake, crash_report
 
 Seen = dict[str, Any]
 

@@ -3,7 +3,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from course_utils.checks.watched import watching
+from course_utils.checks.core.audit import watching
 
 
 def test_it_notes_openings_listings_and_looks_in_the_folder(tmp_path):

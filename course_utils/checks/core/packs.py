@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from course_utils.checks import pictures
-from course_utils.checks.check import Mistake
-from course_utils.checks.observe import Seen, seen_image
+from course_utils.checks.core import pictures
+from course_utils.checks.core.check import Mistake
+from course_utils.checks.core.observe import Seen, seen_image
 from course_utils.data import INFO_NAME
 
 # Members that no read buffer holds at once: each read has to move a shared position.

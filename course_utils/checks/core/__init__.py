@@ -1,0 +1,5 @@
+"""What all checks share: the check itself, plain-data evidence, observation of a student's code."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
