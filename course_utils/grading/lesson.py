@@ -79,7 +79,7 @@ class Lesson:
         """Changes with the text of any check: they share modules."""
         package = importlib.util.find_spec(self.module.rpartition(".")[0])
         folders = [*package.submodule_search_locations, Path(inspect.getfile(Check)).parent]
-        paths = sorted({path for folder in folders for path in Path(folder).glob("*.py")})
+        paths = sorted({path for folder in folders for path in Path(folder).rglob("*.py")})
         return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
 
 

@@ -13,7 +13,7 @@ needs_affinity = pytest.mark.skipif(
 
 @pytest.fixture
 def no_quota(monkeypatch):
-    monkeypatch.setattr(cores, "quota_cores", lambda: None)
+    monkeypatch.setattr(cpu_count, "quota_cores", lambda: None)
 
 
 def made_groups(tmp_path, listing, files):
@@ -42,8 +42,8 @@ def test_usable_is_between_one_and_installed():
 
 @pytest.mark.parametrize(("quota", "expected"), [(None, 8), (2.0, 2), (1.5, 2), (0.5, 1), (64.0, 8)])
 def test_quota_and_mask_give_the_smaller(monkeypatch, quota, expected):
-    monkeypatch.setattr(cores, "_affinity_cores", lambda: 8)
-    monkeypatch.setattr(cores, "quota_cores", lambda: quota)
+    monkeypatch.setattr(cpu_count, "_affinity_cores", lambda: 8)
+    monkeypatch.setattr(cpu_count, "quota_cores", lambda: quota)
     assert cpu_count.usable_cores() == expected
 
 
@@ -77,6 +77,6 @@ def test_no_control_groups_is_no_quota(tmp_path):
     [(0, "No workers"), (1, "on 2 usable cores: 1 core left"), (2, "a core to itself"), (8, "take turns")],
 )
 def test_advice_fits_the_request(monkeypatch, requested, says):
-    monkeypatch.setattr(cores, "usable_cores", lambda: 2)
+    monkeypatch.setattr(cpu_count, "usable_cores", lambda: 2)
     assert says in cpu_count.worker_advice(requested)
     assert cpu_count.clip_workers(requested) == min(requested, 2)

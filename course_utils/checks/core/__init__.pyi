@@ -8,6 +8,7 @@ from .check import Inputs as Inputs
 from .check import Mistake as Mistake
 from .check import Truth as Truth
 from .check import crash_report as crash_report
+from .discovery import find_checks as find_checks
 from .observe import Seen as Seen
 from .observe import attempt as attempt
 from .observe import folder_of as folder_of

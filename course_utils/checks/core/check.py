@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from course_utils.checks.core import evidence
 # Files of Python, of installed packages and of this package: no line of a student's stands there.
 NOT_THEIRS = (
     *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
-    str(Path(__file__).parents[1]),
+    str(Path(__file__).parents[2]),
     "<frozen",
 )
 Inputs = dict[str, Any]
@@ -85,6 +86,15 @@ class Check:
     probe: Callable[..., Evidence]
     judge: Callable[[Truth, Evidence], str]
     outside: Callable[[Truth, dict[str, int]], None] | None = None
+
+    @classmethod
+    def from_module(cls, module: ModuleType) -> "Check":
+        """Make a check of the functions of a module.
+
+        Raises:
+            AttributeError: ``make``, ``probe`` or ``judge`` is missing.
+        """
+        return cls(module.make, module.probe, module.judge, getattr(module, "outside", None))
 
     def __call__(self, *answers: object, seed: int = 0) -> Verdict:
         """Check the answers here and now.

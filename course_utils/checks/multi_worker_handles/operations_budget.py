@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from course_utils.checks.core import (
-    Check,
     Evidence,
     Inputs,
     Mistake,
@@ -28,7 +27,7 @@ LABELS = "labels.json"
 EPOCHS = 2
 
 
-def _make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     shards = int(rng.integers(3, 5))
     members, labels = draw_members(rng, count=3 * shards, padded=False)
     names = sorted(members)
@@ -41,7 +40,7 @@ def _make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     return {"files": files, "order": order}, truth
 
 
-def _probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
+def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
     with folder_of(inputs["files"]) as folder, no_warnings():
         with watching(folder) as seen:
             dataset = dataset_class(folder)
@@ -61,7 +60,7 @@ def _counts(seen: list[list[str]]) -> dict[str, int]:
     return {f"{kind} {name}".strip(): count for (kind, name), count in Counter(map(tuple, seen)).items()}
 
 
-def _judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, found: Evidence) -> str:
     if found["length"] != len(truth["members"]):
         raise Mistake(
             "wrong_length",
@@ -134,7 +133,7 @@ def _judge_making(counts: dict[str, int], truth: Truth) -> None:
         )
 
 
-def _outside(truth: Truth, opened: dict[str, int]) -> None:
+def outside(truth: Truth, opened: dict[str, int]) -> None:
     """The same budget once more, over making and working, from a count that no code can reach."""
     shards = max(opened.get(f"part{k}.zip", 0) for k in range(truth["shards"]))
     if shards > 3 or opened.get(LABELS, 0) > 1 or opened.get("", 0) > 2:
@@ -144,6 +143,3 @@ def _outside(truth: Truth, opened: dict[str, int]) -> None:
             f"{opened.get(LABELS, 0)} times, and the folder listed {opened.get('', 0)} times: more than the "
             "check saw from within. Open each shard once in a process, and keep what was read.",
         )
-
-
-operations_budget = Check(_make, _probe, _judge, _outside)

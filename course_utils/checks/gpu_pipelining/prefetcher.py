@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.checks.core import Check, Evidence, Inputs, Mistake, Truth
+from course_utils.checks.core import Evidence, Inputs, Mistake, Truth
 from course_utils.fakes import DeviceBatch, FakeCuda, HostBatch
 
 Scenario = dict[str, Any]
@@ -143,6 +143,3 @@ def _overlaps(scenario: Scenario, epoch: dict) -> None:
             "nothing_ahead", took + "Begin the copy of the next batch before you give this one away."
         )
     raise Mistake("no_overlap", took + "Something keeps the copies from running beside the kernels.")
-
-
-prefetcher = Check(make, probe, judge)

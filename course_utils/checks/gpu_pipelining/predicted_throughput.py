@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.checks.core import Check, Evidence, Inputs, Mistake, Truth
+from course_utils.checks.core import Evidence, Inputs, Mistake, Truth
 from course_utils.pipeline import Pipeline, StageTimes, simulate, withheld
 
 ALLOWED = 1e-6
@@ -141,5 +141,3 @@ MISTAKEN: dict[str, Callable[[Case], float]] = {
     "batches_not_images": lambda case: _images_per_second(case) / case["batch_size"],
     "per_millisecond": lambda case: _images_per_second(case) / 1e3,
 }
-
-predicted_throughput = Check(make, probe, judge)

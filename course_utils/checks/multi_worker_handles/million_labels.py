@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.checks.core import Check, Evidence, Inputs, Mistake, Truth, folder_of, no_warnings
+from course_utils.checks.core import Evidence, Inputs, Mistake, Truth, folder_of, no_warnings
 from course_utils.system import NotMeasurableError, dirtied_by
 
 FILE = "labels.txt"
@@ -20,14 +20,14 @@ MOST_OBJECTS = COUNT // 4
 FORKS = 3
 
 
-def _make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     labels = rng.integers(0, CLASSES, COUNT)
     start = int(rng.integers(STRIDE))
     text = "\n".join(map(str, labels.tolist())) + "\n"
     return {"files": {FILE: text.encode()}, "start": start}, labels[start::STRIDE]
 
 
-def _probe(inputs: Inputs, load_labels: Callable[..., Any]) -> Evidence:
+def probe(inputs: Inputs, load_labels: Callable[..., Any]) -> Evidence:
     with folder_of(inputs["files"]) as folder, no_warnings():
         labels = load_labels(folder / FILE)
         _rehearse(load_labels, folder)
@@ -68,7 +68,7 @@ def _inside(labels: Any) -> Evidence:  # noqa: ANN401 - the student's labels
     return {"objects": len(known), "object_array": bool(object_array)}
 
 
-def _judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, found: Evidence) -> str:
     if found["length"] != COUNT:
         raise Mistake("wrong_length", f"len(labels) is {found['length']:,}; the file has {COUNT:,} lines.")
     if not np.array_equal(found["values"], truth):
@@ -102,6 +102,3 @@ def _judge(truth: Truth, found: Evidence) -> str:
             "the labels are loaded, before any worker starts.",
         )
     return "a million labels in one block of memory, which workers read without copying it"
-
-
-million_labels = Check(_make, _probe, _judge)

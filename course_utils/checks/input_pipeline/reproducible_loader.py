@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch.utils.data import Dataset
 
-from course_utils.checks.core import Check, Evidence, Inputs, Mistake, Truth
+from course_utils.checks.core import Evidence, Inputs, Mistake, Truth
 from course_utils.system import fork_by_default
 
 
@@ -33,7 +33,7 @@ WORKERS = (0, 1, 2)
 EPOCHS = 2
 
 
-def _make_epochs(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     batch_size = int(rng.integers(3, 5))
     # The last batch is always a smaller one.
     length = batch_size * int(rng.integers(6, 9)) + int(rng.integers(1, batch_size))
@@ -41,7 +41,7 @@ def _make_epochs(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     return inputs, dict(inputs)
 
 
-def _probe_epochs(inputs: Inputs, make_loader: Callable[..., Any]) -> Evidence:
+def probe(inputs: Inputs, make_loader: Callable[..., Any]) -> Evidence:
     dataset, size, seed = NoisyNumbers(inputs["length"]), inputs["batch_size"], inputs["seed"]
     with torch.random.fork_rng(devices=[]), fork_by_default():
         runs = {
@@ -67,7 +67,7 @@ def _run(loader: Any, disturbance: int) -> list[list[np.ndarray]]:  # noqa: ANN4
     return epochs
 
 
-def _judge_epochs(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, found: Evidence) -> str:
     runs = {name: [_joined(batches, truth) for batches in epochs] for name, epochs in found["runs"].items()}
     first, second = runs["0 workers, time 0"]
     if np.array_equal(first[:, 0], np.arange(truth["length"])):
@@ -141,6 +141,3 @@ def _judge_reproducible(runs: dict[str, list[np.ndarray]], column: int, what: st
 
 def _same(run: list[np.ndarray], other: list[np.ndarray], column: int) -> bool:
     return all(np.array_equal(a[:, column], b[:, column]) for a, b in zip(run, other, strict=True))
-
-
-reproducible_loader = Check(_make_epochs, _probe_epochs, _judge_epochs)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 
 from course_utils.checks.core import (
-    Check,
     Evidence,
     Inputs,
     Mistake,
@@ -116,6 +115,3 @@ def _has_memory_of_its_own(seen: Seen) -> None:
     if not seen["writable"]:
         told = "Your tensor cannot be written to; give it memory of its own with clone()."
         raise Mistake("read_only", told)
-
-
-raw_pixels = Check(make, probe, judge)

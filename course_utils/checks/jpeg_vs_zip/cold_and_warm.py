@@ -10,7 +10,6 @@ import torch
 from torch.utils.data import Dataset
 
 from course_utils.checks.core import (
-    Check,
     Evidence,
     Inputs,
     Mistake,
@@ -166,6 +165,3 @@ def _is_in_images_per_second(told: float, epochs: list[Seen], batch_size: int) -
 
 def _is_one_of(told: float, rates: list[float]) -> bool:
     return any(isclose(told, rate, rel_tol=1e-9) for rate in rates)
-
-
-cold_and_warm = Check(make, probe, judge)

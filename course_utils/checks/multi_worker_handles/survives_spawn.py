@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from course_utils.checks.core import (
-    Check,
     Evidence,
     Inputs,
     Mistake,
@@ -27,7 +26,7 @@ PACK = "pack.zip"
 MOST_BYTES = 20_000
 
 
-def _make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     members, labels = draw_members(rng, count=5)
     order = rng.permutation(len(members)).tolist()
     return {"files": {PACK: pack(members, labels)}, "order": order}, {
@@ -37,7 +36,7 @@ def _make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     }
 
 
-def _probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
+def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
     with folder_of(inputs["files"]) as folder, no_warnings():
         return {
             str(flip): _travel(dataset_class(folder / PACK, flip), inputs["order"]) for flip in (False, True)
@@ -61,7 +60,7 @@ def _travel(dataset: Any, order: list[int]) -> Evidence:  # noqa: ANN401 - the s
     return found
 
 
-def _judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, found: Evidence) -> str:
     for flip in (False, True):
         _judge_one(_flipped(truth) if flip else truth, found[str(flip)])
     return "arrives in another process with nothing but what it needs, and works at both ends"
@@ -126,6 +125,3 @@ def _expect(samples: list[Seen], truth: Truth, where: str) -> None:
     if truth.get("flip"):
         samples = [{**s, "array": None if s["array"] is None else s["array"][..., ::-1]} for s in samples]
     expect_samples(samples, truth["order"], truth, where)
-
-
-survives_spawn = Check(_make, _probe, _judge)

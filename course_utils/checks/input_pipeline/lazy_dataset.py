@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.checks.core import Check, Evidence, Inputs, Mistake, Truth
+from course_utils.checks.core import Evidence, Inputs, Mistake, Truth
 
 
 class Shelf:
@@ -30,7 +30,7 @@ class Shelf:
         return self.numbers[index % len(self.numbers)]
 
 
-def _make_lazy(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     numbers = rng.choice(10_000, size=int(rng.integers(6, 12)), replace=False).tolist()
     inputs = {"numbers": numbers, "factor": int(rng.integers(2, 9))}
     return inputs, dict(inputs)
@@ -43,7 +43,7 @@ def _outcome(dataset: Any, index: int) -> Evidence:  # noqa: ANN401 - the studen
         return {"error": type(error).__name__, "text": str(error)}
 
 
-def _probe_lazy(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
+def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
     numbers, factor = inputs["numbers"], inputs["factor"]
     calls: list[int] = []
 
@@ -83,7 +83,7 @@ def _calls_of_one_more(dataset: Any, calls: list[int]) -> int:  # noqa: ANN401 -
     return len(calls) - before
 
 
-def _judge_lazy(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, found: Evidence) -> str:
     numbers = truth["numbers"]
     wanted = [number * truth["factor"] for number in numbers]
     _judge_laziness(found)
@@ -159,6 +159,3 @@ def _judge_indices(found: Evidence, wanted: list[int]) -> None:
             )
     if found["loop"] != len(wanted):
         raise Mistake("no_index_error", f"A `for` loop over {len(wanted)} samples gave {found['loop']}.")
-
-
-lazy_dataset = Check(_make_lazy, _probe_lazy, _judge_lazy)

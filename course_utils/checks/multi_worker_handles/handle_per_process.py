@@ -12,7 +12,6 @@ import numpy as np
 from torch.utils.data import DataLoader, Dataset
 
 from course_utils.checks.core import (
-    Check,
     Evidence,
     Inputs,
     Mistake,
@@ -32,7 +31,7 @@ MOST_OPENS = 2  # once to read the names, once to keep
 PACK = "pack.zip"
 
 
-def _make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     members, labels = draw_members(rng, count=5)
     last = len(members) - 1
     # A generation that ends at the first member is followed by one that ends at the last.
@@ -44,7 +43,7 @@ def _make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     }
 
 
-def _probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
+def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
     orders = inputs["orders"]
     with folder_of(inputs["files"]) as folder, no_warnings(), fork_by_default():
         path = folder / PACK
@@ -100,7 +99,7 @@ def _opens(seen: list[list[str]]) -> int:
     return sum(kind == "open" for kind, _ in seen)
 
 
-def _judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, found: Evidence) -> str:
     if found["length"] != len(truth["members"]):
         raise Mistake(
             "wrong_length", f"len(dataset) is {found['length']}; the pack has {len(truth['members'])} images."
@@ -157,7 +156,7 @@ def _judge_process(process: Evidence, order: list[int], truth: Truth, name: str)
         )
 
 
-def _outside(truth: Truth, opened: dict[str, int]) -> None:
+def outside(truth: Truth, opened: dict[str, int]) -> None:
     """Counts once more what all processes opened together, where no code can reach the count."""
     processes = len(truth["orders"]) + 1  # and a DataLoader's worker
     if (opens := opened.get(PACK, 0)) > MOST_OPENS * processes:
@@ -166,6 +165,3 @@ def _outside(truth: Truth, opened: dict[str, int]) -> None:
             f"Seen from outside of the program, {processes} processes opened the zip {opens} times: "
             "more than the check saw from within. Keep the handle and use it for all samples of a process.",
         )
-
-
-handle_per_process = Check(_make, _probe, _judge, _outside)

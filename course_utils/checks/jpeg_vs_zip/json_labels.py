@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from course_utils.checks.core import (
-    Check,
     Evidence,
     Inputs,
     Mistake,
@@ -195,6 +194,3 @@ def _transforms_each_time(used: Seen) -> None:
             "Call the transform each time a sample is read, and return its result: a random transform is to "
             "give another picture in each epoch.",
         )
-
-
-json_labels = Check(make, probe, judge)

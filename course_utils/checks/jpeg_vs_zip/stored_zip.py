@@ -9,7 +9,6 @@ from collections.abc import Callable
 import numpy as np
 
 from course_utils.checks.core import (
-    Check,
     Evidence,
     Inputs,
     Mistake,
@@ -162,6 +161,3 @@ def _describes(text: bytes, told: dict[str, int]) -> None:
             f"{INFO_NAME} in the zip gives {wrong[0]} the label {packed.get(wrong[0])}, in the folder it is "
             f"{told[wrong[0]]}. Pack the file as it is; labels go by name, not by position.",
         )
-
-
-stored_zip = Check(make, probe, judge)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-from course_utils.checks.core import Check, Evidence, Inputs, Mistake, Truth
+from course_utils.checks.core import Evidence, Inputs, Mistake, Truth
 
 BATCH_SIZE, BATCHES = 4, 7
 
@@ -157,6 +157,3 @@ def _reported(broken: int, found: Evidence) -> None:
         f"You report {sums['here']} dropped images; {broken} are broken. Count those of a batch that is "
         "dropped as a whole too, also at the end of the epoch.",
     )
-
-
-broken_images = Check(make, probe, judge)
