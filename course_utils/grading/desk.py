@@ -13,7 +13,7 @@ from tqdm import tqdm
 from course_utils.grading import gradebook, regrade, results, work
 from course_utils.grading.judge import provenance
 from course_utils.grading.settings import Course
-from course_utils.grading.tidy import tidy
+from course_utils.grading.submission import tidy
 from course_utils.grading.work import Task
 
 RUN = ".run"

@@ -8,8 +8,8 @@ from typing import Any
 import nbformat
 from nbconvert.exporters import NotebookExporter
 
-from course_utils.grading.repair import repair
 from course_utils.grading.settings import course_of
+from course_utils.grading.submission import repair
 
 
 class SubmissionExporter(NotebookExporter):

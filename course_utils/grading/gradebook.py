@@ -15,7 +15,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from course_utils.grading import results
 from course_utils.grading.settings import Course, course_at
-from course_utils.grading.tidy import tidy
+from course_utils.grading.submission import tidy
 
 
 class NotWrittenError(RuntimeError):

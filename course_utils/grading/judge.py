@@ -20,10 +20,16 @@ from nbformat import NotebookNode
 
 from course_utils.checks.core import Mistake, evidence
 from course_utils.grading.lesson import Lesson
-from course_utils.grading.repair import Finding, Repaired, grade_id, repair
 from course_utils.grading.runner import Box, GraderFaultError, Handout, Reply, Step
-from course_utils.grading.selection import cells_to_run, is_setup
-from course_utils.grading.submission import Submission
+from course_utils.grading.submission import (
+    Finding,
+    Repaired,
+    Submission,
+    cells_to_run,
+    grade_id,
+    is_setup,
+    repair,
+)
 
 STATUSES = ("grader fault", "tampered", "damaged", "timed out", "crashed", "wrong", "right")
 ANSWER = "_answer"

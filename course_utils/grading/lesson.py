@@ -18,7 +18,7 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, LockCells
 from nbgrader.utils import is_grade, is_solution
 
 from course_utils.checks.core import Check
-from course_utils.grading.repair import grade_id
+from course_utils.grading.submission import grade_id
 
 PACKAGE = "course_utils.checks"
 

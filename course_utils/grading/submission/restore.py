@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.utils import is_grade, is_locked, is_solution
 
-from course_utils.grading.selection import is_setup
+from course_utils.grading.submission.cell_selection import is_setup
 
 MAX_BYTES = 64 * 2**20
 MAX_CELLS = 2000

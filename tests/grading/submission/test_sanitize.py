@@ -5,8 +5,8 @@ from datetime import datetime
 
 import pytest
 
-from course_utils.grading.submission import Submission
-from course_utils.grading.tidy import tidy
+from course_utils.grading.submission.files import Submission
+from course_utils.grading.submission.sanitize import tidy
 
 
 @pytest.fixture

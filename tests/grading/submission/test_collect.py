@@ -6,7 +6,7 @@ import pytest
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from course_utils.grading import exchange
+from course_utils.grading.submission import collect
 
 COURSE, LESSON = "feeding-the-gpu", "01_lesson"
 MAX = 10**6
@@ -22,7 +22,7 @@ def submission(tmp_path):
 
 
 def test_plain_files_of_the_owner_are_copied_with_their_folders(submission, tmp_path):
-    exchange.copy_own_files(submission, tmp_path / "copy", MAX)
+    collect.copy_own_files(submission, tmp_path / "copy", MAX)
     assert (tmp_path / "copy" / "answer.ipynb").read_text() == "mine"
     assert (tmp_path / "copy" / "tiny" / "labels.json").exists()
 
@@ -35,7 +35,7 @@ def test_links_pipes_and_large_files_stay_behind(submission, tmp_path):
     (submission / "folder").symlink_to(secret)
     os.mkfifo(submission / "pipe")
     (submission / "large").write_bytes(bytes(MAX + 1))
-    exchange.copy_own_files(submission, tmp_path / "copy", MAX)
+    collect.copy_own_files(submission, tmp_path / "copy", MAX)
     copied = sorted(p.name for p in (tmp_path / "copy").rglob("*") if p.is_file())
     assert copied == ["answer.ipynb", "labels.json"]
 
@@ -44,13 +44,13 @@ def test_links_pipes_and_large_files_stay_behind(submission, tmp_path):
 def test_a_file_of_another_user_stays_behind(submission, tmp_path):
     (submission / "hard").write_text("somebody else's")
     os.chown(submission / "hard", 12345, -1)
-    exchange.copy_own_files(submission, tmp_path / "copy", MAX)
+    collect.copy_own_files(submission, tmp_path / "copy", MAX)
     assert not (tmp_path / "copy" / "hard").exists()
 
 
 def test_a_date_set_by_the_owner_does_not_count(submission, tmp_path):
     os.utime(submission / "answer.ipynb", (0, 0))
-    received = exchange.copy_own_files(submission, tmp_path / "copy", MAX)
+    received = collect.copy_own_files(submission, tmp_path / "copy", MAX)
     assert abs((datetime.now(UTC) - received).days) < 1
 
 
@@ -61,11 +61,11 @@ def course(tmp_path):
     inbound = root / COURSE / "inbound"
     inbound.mkdir(parents=True)
     root.chmod(0o1777)
-    user = exchange._owner(inbound)
+    user = collect._owner(inbound)
     config = Config()
     config.CourseDirectory.course_id, config.CourseDirectory.root = COURSE, str(tmp_path / "course")
     config.Exchange.root = str(root)
-    config.ExchangeFactory.collect = exchange.SealedCollect
+    config.ExchangeFactory.collect = collect.SealedCollect
     (tmp_path / "course" / "source" / LESSON).mkdir(parents=True)
     api = NbGraderAPI(config=config)
 
@@ -73,7 +73,7 @@ def course(tmp_path):
         folder = inbound / f"{owner}+{LESSON}+{stamp}+abc"
         folder.mkdir()
         (folder / "answer.ipynb").write_text("mine")
-        (folder / exchange.STAMP).write_text(stamp)
+        (folder / collect.STAMP).write_text(stamp)
         return folder
 
     def collect():
@@ -85,7 +85,7 @@ def course(tmp_path):
 
 
 def now():
-    return datetime.now(UTC).strftime(exchange._FORMAT)
+    return datetime.now(UTC).strftime(collect._FORMAT)
 
 
 def test_an_honest_submission_is_collected_without_a_word(course):
@@ -101,7 +101,7 @@ def test_a_forged_time_stamp_is_replaced_and_reported(course):
     hand_in, collect = course
     folder = hand_in("2001-01-01 00:00:00.000000 UTC")
     log, submitted = collect()
-    stamp = (submitted / folder.name.split("+")[0] / LESSON / exchange.STAMP).read_text()
+    stamp = (submitted / folder.name.split("+")[0] / LESSON / collect.STAMP).read_text()
     assert stamp.startswith(str(datetime.now(UTC).year))
     assert "which counts" in log
 

@@ -7,8 +7,8 @@ import os
 import stat
 from pathlib import Path
 
-from course_utils.grading.repair import Finding
-from course_utils.grading.tidy import NOTE, STAMP
+from course_utils.grading.submission.restore import Finding
+from course_utils.grading.submission.sanitize import NOTE, STAMP
 
 MAX_FILES, MAX_FILE_BYTES, MAX_ALL_BYTES = 200, 16 * 2**20, 64 * 2**20
 

@@ -1,0 +1,5 @@
+"""A submitted folder: collect it, sanitise it, read its files, restore its notebook."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,9 @@
+from . import collect as collect
+from .cell_selection import cells_to_run as cells_to_run
+from .cell_selection import is_setup as is_setup
+from .files import Submission as Submission
+from .restore import Finding as Finding
+from .restore import Repaired as Repaired
+from .restore import grade_id as grade_id
+from .restore import repair as repair
+from .sanitize import tidy as tidy
