@@ -10,8 +10,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from course_utils.grading import desk, regrade, report, returning, sandbox, slurm, work
+from course_utils.grading import desk, regrade, report, returning, slurm, work
 from course_utils.grading.results import read
+from course_utils.grading.sandbox import backends
 from course_utils.grading.settings import Course, course_at
 from course_utils.system import usable_cores
 
@@ -26,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _say(f"There is no lesson {', '.join(unknown)} in {course.root}.", error=True)
     try:
         return options.run(course, lessons, options)
-    except (sandbox.NoSandboxError, slurm.ArrayRefusedError) as refusal:
+    except (backends.NoSandboxError, slurm.ArrayRefusedError) as refusal:
         return _say(str(refusal), error=True)
 
 
@@ -91,7 +92,7 @@ def _nbgrader(course: Course, *arguments: str) -> int:
 def _grade(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
     if options.sandbox:
         course.grading.sandbox = options.sandbox
-    sandbox.choose(course.grading.sandbox)
+    backends.choose(course.grading.sandbox)
     tasks = desk.submissions(course, lessons, options.student)
     runner = partial(slurm.run_all, options=options.sbatch) if options.slurm else work.run_all
     outcome = desk.grade(course, tasks, max(1, options.jobs), options.write, runner)

@@ -9,7 +9,7 @@ from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from course_utils.grading import results
-from course_utils.grading.runner import GraderFaultError
+from course_utils.grading.sandbox import GraderFaultError
 from course_utils.grading.settings import Course, course_of
 from course_utils.grading.submission import grade_id
 from course_utils.grading.work import is_current, run_one

@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 
 from course_utils.checks.core import Mistake, evidence
 from course_utils.grading.lesson import Lesson
-from course_utils.grading.runner import Box, GraderFaultError, Handout, Reply, Step
+from course_utils.grading.sandbox import Box, GraderFaultError, Handout, Reply, Step
 from course_utils.grading.submission import (
     Finding,
     Repaired,

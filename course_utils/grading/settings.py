@@ -11,10 +11,8 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets import Dict, List, Unicode
 from traitlets.config import Config, Configurable
 
-from course_utils.grading import sandbox
 from course_utils.grading.lesson import PACKAGE, Lesson
-from course_utils.grading.limits import Limits
-from course_utils.grading.runner import WARM_MODULES, Box
+from course_utils.grading.sandbox import WARM_MODULES, Box, Limits, backends
 from course_utils.grading.submission import Submission
 from course_utils.paths import DataNotFoundError, data_dir
 
@@ -31,7 +29,7 @@ class Grading(Configurable):
     warm_modules = List(
         Unicode(), WARM_MODULES, help="What the fork server imports before the first submission."
     ).tag(config=True)
-    limits = Dict({}, help="Other values for the fields of course_utils.grading.limits.Limits.").tag(
+    limits = Dict({}, help="Other values for the fields of course_utils.grading.sandbox.limits.Limits.").tag(
         config=True
     )
 
@@ -92,7 +90,7 @@ class Course:
         Raises:
             sandbox.NoSandboxError: This machine has no means; the message says what to do.
         """
-        kind = sandbox.choose(sandbox_kind or self.grading.sandbox)
+        kind = backends.choose(sandbox_kind or self.grading.sandbox)
         folders = [Path(folder).resolve() for folder in self.grading.module_folders]
         readable = [*folders, *_data()]
         modules = [*self.grading.warm_modules, *(self.lesson(name).module for name in self.lessons())]

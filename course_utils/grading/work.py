@@ -9,9 +9,9 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
-from course_utils.grading import results, sandbox
+from course_utils.grading import results
 from course_utils.grading.judge import fault, grade, provenance
-from course_utils.grading.runner import GraderFaultError
+from course_utils.grading.sandbox import GraderFaultError, backends
 from course_utils.grading.settings import Course, course_at
 from course_utils.grading.warm import shared_box
 from course_utils.system import die_with_parent
@@ -22,7 +22,7 @@ Task = tuple[str, str]  # lesson, student
 
 def is_current(course: Course, lesson: str, student: str) -> bool:
     """Says whether a submission has a result that still holds."""
-    kind = sandbox.choose(course.grading.sandbox)
+    kind = backends.choose(course.grading.sandbox)
     versions = provenance(course.lesson(lesson), course.submission(student, lesson), kind)
     return results.is_current(results.read(course.results, lesson, student), versions)
 

@@ -10,7 +10,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course_utils.grading import results, returning
-from course_utils.grading.sandbox import NoSandboxError, choose
+from course_utils.grading.sandbox.backends import NoSandboxError, choose
 from course_utils.grading.settings import Course
 from tests.grading.attacks import damage, fake, learn, tamper
 from tests.grading.course import LESSON, make_course, submit

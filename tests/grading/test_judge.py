@@ -8,7 +8,7 @@ import pytest
 from course_utils.checks.core import evidence
 from course_utils.grading import judge
 from course_utils.grading.judge import Exam, suspects
-from course_utils.grading.runner import GraderFaultError, Reply
+from course_utils.grading.sandbox.client import GraderFaultError, Reply
 from tests.grading.course import LESSON, RIGHT, cell_of, make_course
 
 

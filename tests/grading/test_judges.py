@@ -9,10 +9,10 @@ import pytest
 
 from course_utils.checks.core import evidence
 from course_utils.checks.core.check import Mistake
-from course_utils.grading import sandbox
 from course_utils.grading.judge import Exam, sandbox_steps, suspects
 from course_utils.grading.lesson import Lesson
-from course_utils.grading.runner import Box
+from course_utils.grading.sandbox import backends
+from course_utils.grading.sandbox.client import Box
 from tests.grading.attacks import forge
 from tests.grading.course import cell_of
 from tests.lessons.lesson import LESSONS
@@ -38,8 +38,8 @@ LIES = [
 ]
 
 try:
-    KIND = sandbox.choose()
-except sandbox.NoSandboxError as refusal:
+    KIND = backends.choose()
+except backends.NoSandboxError as refusal:
     pytest.skip(str(refusal), allow_module_level=True)
 
 

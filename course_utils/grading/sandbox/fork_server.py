@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from course_utils.checks.core import evidence
-from course_utils.grading import namespaces
-from course_utils.grading.given import GivenFolder
-from course_utils.grading.inside import answer_steps, make_shell
-from course_utils.grading.limits import Limits, apply_limits
-from course_utils.grading.protocol import Channel, ClosedError
+from course_utils.grading.sandbox import namespaces
+from course_utils.grading.sandbox.limits import Limits, apply_limits
+from course_utils.grading.sandbox.protocol import Channel, ClosedError
+from course_utils.grading.sandbox.watched_folder import GivenFolder
+from course_utils.grading.sandbox.worker import answer_steps, make_shell
 
 HOME = "/home/student"
 PRIVATE = ("/tmp", "/dev/shm", HOME)

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from course_utils.checks.core import evidence
-from course_utils.grading import groups, sandbox
-from course_utils.grading.limits import Limits
-from course_utils.grading.protocol import Channel, ClosedError
+from course_utils.grading.sandbox import backends, cgroups
+from course_utils.grading.sandbox.limits import Limits
+from course_utils.grading.sandbox.protocol import Channel, ClosedError
 
 WARM_MODULES = ("numpy", "PIL.Image", "matplotlib.pyplot", "torch", "torchvision", "torch.utils.data")
 START_SECONDS = 180
@@ -240,7 +240,7 @@ class Box:
 
     def _start(self) -> None:
         self._control, theirs = socket.socketpair()
-        self._group = groups.make(self.limits)
+        self._group = cgroups.make(self.limits)
         root = os.geteuid() == 0
         orders = {
             "modules": self.modules,
@@ -253,11 +253,11 @@ class Box:
             sys.executable,
             "-I",
             "-m",
-            "course_utils.grading.zygote",
+            "course_utils.grading.sandbox.fork_server",
             str(theirs.fileno()),
             json.dumps(orders),
         ]
-        command = self._group.enter(sandbox.shut_in(self.kind, command, self.readable))
+        command = self._group.enter(backends.shut_in(self.kind, command, self.readable))
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         with theirs:
             self._process = subprocess.Popen(

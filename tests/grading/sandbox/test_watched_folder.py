@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from course_utils.grading.given import OTHER, GivenFolder
+from course_utils.grading.sandbox.watched_folder import OTHER, GivenFolder
 
 
 @pytest.fixture

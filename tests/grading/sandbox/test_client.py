@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.grading import sandbox
-from course_utils.grading.limits import Limits
-from course_utils.grading.runner import Box, GraderFaultError, Step
+from course_utils.grading.sandbox import backends
+from course_utils.grading.sandbox.client import Box, GraderFaultError, Step
+from course_utils.grading.sandbox.limits import Limits
 
-KINDS = [kind for kind in ("bwrap", "namespaces") if sandbox.works(kind)]
+KINDS = [kind for kind in ("bwrap", "namespaces") if backends.works(kind)]
 LIMITS = Limits(cell_seconds=20, total_seconds=60, file_mb=16)
 LOOK = """
 import os, subprocess
@@ -105,10 +105,10 @@ def test_pictures_and_text_come_back(box):
 
 
 def test_without_any_means_grading_refuses_and_says_what_to_do(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sandbox, "works", lambda kind: False)
-    with pytest.raises(sandbox.NoSandboxError, match="--sandbox none"):
-        sandbox.choose()
-    assert sandbox.choose("none") == "none"
+    monkeypatch.setattr(backends, "works", lambda kind: False)
+    with pytest.raises(backends.NoSandboxError, match="--sandbox none"):
+        backends.choose()
+    assert backends.choose("none") == "none"
 
 
 def test_a_sandbox_that_does_not_start_is_the_graders_fault():
@@ -120,7 +120,7 @@ def test_a_sandbox_that_does_not_start_is_the_graders_fault():
 
 
 def test_apptainer_shuts_in_with_no_network_home_or_environment():
-    command = sandbox.shut_in("apptainer", ["/bin/true"], [Path("/data")])
+    command = backends.shut_in("apptainer", ["/bin/true"], [Path("/data")])
     assert {"--containall", "--cleanenv", "--no-home"} <= set(command)
     assert command[command.index("--network") + 1] == "none"
     assert "/data:/data:ro" in command

@@ -19,7 +19,7 @@ from traitlets import Type
 from traitlets.config import Config
 
 from course_utils.checks.core import Check, crash_report, evidence
-from course_utils.grading.protocol import Channel
+from course_utils.grading.sandbox.protocol import Channel
 
 MAX_IMAGES, MAX_IMAGE_BYTES = 8, 2**20
 
