@@ -11,9 +11,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 from course_utils.grading import desk, regrade, report, returning, slurm, work
-from course_utils.grading.results import read
+from course_utils.grading.course import Course, course_at, read
 from course_utils.grading.sandbox import backends
-from course_utils.grading.settings import Course, course_at
 from course_utils.system import usable_cores
 
 

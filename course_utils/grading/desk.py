@@ -10,9 +10,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from course_utils.grading import gradebook, regrade, results, work
+from course_utils.grading import gradebook, regrade, work
+from course_utils.grading.course import Course, result_store
 from course_utils.grading.judge import provenance
-from course_utils.grading.settings import Course
 from course_utils.grading.submission import tidy
 from course_utils.grading.work import Task
 
@@ -64,7 +64,7 @@ def grade(
     _run(course, stale, jobs, runner)
     for task in tasks:
         _settle(course, task, task in stale, adopt, outcome)
-    unwritten = [task for task in tasks if results.read(course.results, *task) is not None]
+    unwritten = [task for task in tasks if result_store.read(course.results, *task) is not None]
     unwritten = [task for task in unwritten if not gradebook.is_written(course, *task)]
     for task in tqdm(unwritten, "gradebook", file=sys.stdout, unit="submission"):
         _write(course, task, outcome)
@@ -77,7 +77,7 @@ def _run(course: Course, tasks: list[Task], jobs: int, runner: Runner) -> None:
     for _ in range(2):
         missing = [task for task in tasks if not _is_run(course, folder, task)]
         for task in missing:
-            results.path_of(folder, *task).unlink(missing_ok=True)
+            result_store.path_of(folder, *task).unlink(missing_ok=True)
         if missing:
             folder.mkdir(parents=True, exist_ok=True)
             done = runner(course, missing, folder, jobs)
@@ -88,14 +88,14 @@ def _run(course: Course, tasks: list[Task], jobs: int, runner: Runner) -> None:
 def _is_run(course: Course, folder: Path, task: Task) -> bool:
     lesson, student = task
     versions = provenance(course.lesson(lesson), course.submission(student, lesson), "")
-    return results.is_current(results.read(folder, lesson, student), versions)
+    return result_store.is_current(result_store.read(folder, lesson, student), versions)
 
 
 def _settle(course: Course, task: Task, is_new: bool, adopt: bool, outcome: Outcome) -> None:
     """Moves a new result to its place, or keeps it back where it would change marks unseen."""
     lesson, student = task
-    old = results.read(course.results, lesson, student)
-    new = results.read(course.results / RUN, lesson, student) if is_new else old
+    old = result_store.read(course.results, lesson, student)
+    new = result_store.read(course.results / RUN, lesson, student) if is_new else old
     if new is None or new["status"] == "grader fault":
         reason = (
             "it was not run"
@@ -112,8 +112,8 @@ def _settle(course: Course, task: Task, is_new: bool, adopt: bool, outcome: Outc
         outcome.found.append(old)
         return
     if is_new:
-        results.write(course.results, new)
-        results.path_of(course.results / RUN, lesson, student).unlink()
+        result_store.write(course.results, new)
+        result_store.path_of(course.results / RUN, lesson, student).unlink()
     outcome.found.append(new)
 
 

@@ -8,9 +8,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from course_utils.grading import results
+from course_utils.grading.course import Course, course_of, result_store
 from course_utils.grading.sandbox import GraderFaultError
-from course_utils.grading.settings import Course, course_of
 from course_utils.grading.submission import grade_id
 from course_utils.grading.work import is_current, run_one
 
@@ -37,10 +36,10 @@ def result_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
     Raises:
         GraderFaultError: The grader itself failed; there is no mark.
     """
-    result = results.read(course.results, lesson, student)
+    result = result_store.read(course.results, lesson, student)
     if not is_current(course, lesson, student):
         result = run_one(course, lesson, student)
-        results.write(course.results, result)
+        result_store.write(course.results, result)
     if result["status"] == "grader fault":
         raise GraderFaultError(
             f"The grader failed on {student}'s {lesson}; see {course.results}. No mark was given."

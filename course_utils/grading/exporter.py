@@ -8,7 +8,7 @@ from typing import Any
 import nbformat
 from nbconvert.exporters import NotebookExporter
 
-from course_utils.grading.settings import course_of
+from course_utils.grading.course import course_of
 from course_utils.grading.submission import repair
 
 

@@ -13,8 +13,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 
-from course_utils.grading import results
-from course_utils.grading.settings import Course, course_at
+from course_utils.grading.course import Course, course_at, result_store
 from course_utils.grading.submission import tidy
 
 
@@ -99,8 +98,8 @@ class _Collector(logging.Handler):
 
 
 def _marker(course: Course, lesson: str, student: str) -> Path:
-    return results.path_of(course.results, lesson, student).with_suffix(".written")
+    return result_store.path_of(course.results, lesson, student).with_suffix(".written")
 
 
 def _digest(course: Course, lesson: str, student: str) -> str:
-    return hashlib.sha256(results.path_of(course.results, lesson, student).read_bytes()).hexdigest()
+    return hashlib.sha256(result_store.path_of(course.results, lesson, student).read_bytes()).hexdigest()

@@ -19,7 +19,7 @@ import numpy as np
 from nbformat import NotebookNode
 
 from course_utils.checks.core import Mistake, evidence
-from course_utils.grading.lesson import Lesson
+from course_utils.grading.course import Lesson
 from course_utils.grading.sandbox import Box, GraderFaultError, Handout, Reply, Step
 from course_utils.grading.submission import (
     Finding,

@@ -10,8 +10,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 
-from course_utils.grading import results
-from course_utils.grading.settings import Course
+from course_utils.grading.course import Course, result_store
 
 
 def make_feedback(course: Course, lesson: str, student: str) -> Path:
@@ -72,6 +71,6 @@ def _mark(course: Course, book: Gradebook, student: str, lesson: str) -> tuple[f
         submission = book.find_submission(lesson, student)
     except MissingEntry:
         return "", "", "not submitted"
-    result = results.read(course.results, lesson, student)
+    result = result_store.read(course.results, lesson, student)
     score = max(0.0, submission.score - (submission.late_submission_penalty or 0.0))
     return score, submission.max_score, result["status"] if result else ""

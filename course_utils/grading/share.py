@@ -6,8 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from course_utils.grading import results
-from course_utils.grading.settings import course_at
+from course_utils.grading.course import course_at, result_store
 from course_utils.grading.work import run_one
 
 
@@ -16,8 +15,8 @@ def main(share: Path) -> None:
     order = json.loads(share.read_text())
     course, folder = course_at(Path(order["root"])), Path(order["folder"])
     for lesson, student in order["tasks"]:
-        if results.read(folder, lesson, student) is None:
-            results.write(folder, run_one(course, lesson, student))
+        if result_store.read(folder, lesson, student) is None:
+            result_store.write(folder, run_one(course, lesson, student))
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from course_utils.grading import results
-from course_utils.grading.settings import Course
+from course_utils.grading.course import Course, result_store
 from course_utils.grading.work import Task
 
 ROUNDS = 3
@@ -64,7 +63,7 @@ def _array(
         while left and queued:
             time.sleep(POLL_S)
             queued = _is_queued(job)  # asked before looking: what ended has written its results
-            found = [(task, results.read(folder, *task)) for task in left]
+            found = [(task, result_store.read(folder, *task)) for task in left]
             yield from (pair for pair in found if pair[1] is not None)
             left = [task for task, result in found if result is None]
 

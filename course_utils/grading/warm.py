@@ -7,8 +7,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from course_utils.grading.course import Course
 from course_utils.grading.sandbox import Box
-from course_utils.grading.settings import Course
 
 IDLE_SECONDS = 60
 

@@ -9,10 +9,9 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
-from course_utils.grading import results
+from course_utils.grading.course import Course, course_at, result_store
 from course_utils.grading.judge import fault, grade, provenance
 from course_utils.grading.sandbox import GraderFaultError, backends
-from course_utils.grading.settings import Course, course_at
 from course_utils.grading.warm import shared_box
 from course_utils.system import die_with_parent
 
@@ -24,7 +23,7 @@ def is_current(course: Course, lesson: str, student: str) -> bool:
     """Says whether a submission has a result that still holds."""
     kind = backends.choose(course.grading.sandbox)
     versions = provenance(course.lesson(lesson), course.submission(student, lesson), kind)
-    return results.is_current(results.read(course.results, lesson, student), versions)
+    return result_store.is_current(result_store.read(course.results, lesson, student), versions)
 
 
 def run_one(course: Course, lesson: str, student: str) -> dict[str, Any]:
@@ -72,5 +71,5 @@ def _work(root: str, task: Task, folder: str) -> dict[str, Any]:
     course = _courses.setdefault(root, None) or course_at(Path(root))
     _courses[root] = course
     result = run_one(course, *task)
-    results.write(Path(folder), result)
+    result_store.write(Path(folder), result)
     return {**result, "cells": {}}

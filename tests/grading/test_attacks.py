@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from course_utils.grading import results, returning
+from course_utils.grading import returning
+from course_utils.grading.course import result_store
+from course_utils.grading.course.config import Course
 from course_utils.grading.sandbox.backends import NoSandboxError, choose
-from course_utils.grading.settings import Course
 from tests.grading.attacks import damage, fake, learn, tamper
 from tests.grading.course import LESSON, make_course, submit
 
@@ -65,7 +66,7 @@ def _changed(course, name, attack):
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_earns_what_is_honest_and_no_more(course, name):
-    attack, result = ATTACKS[name], results.read(course.results, LESSON, name)
+    attack, result = ATTACKS[name], result_store.read(course.results, LESSON, name)
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as gradebook:
         score = gradebook.find_submission(LESSON, name).score
     seen = json.dumps([result["exercises"], result["findings"]], indent=1)
@@ -83,7 +84,7 @@ def test_nothing_secret_is_in_any_result_or_feedback(course):
 
 def test_a_search_finds_no_file_of_the_course(course):
     for name in ("read_gradebook", "read_solutions", "read_repository"):
-        cells = results.read(course.results, LESSON, name)["cells"].values()
+        cells = result_store.read(course.results, LESSON, name)["cells"].values()
         text = "".join(cell["text"] for cell in cells)
         assert not [file for file in ("gradebook.db", "/marks", f"{LESSON}.ipynb", "/.git") if file in text]
 

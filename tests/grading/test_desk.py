@@ -7,7 +7,8 @@ import sys
 import pytest
 from nbgrader.api import Gradebook
 
-from course_utils.grading import cli, results
+from course_utils.grading import cli
+from course_utils.grading.course import result_store
 from tests.grading.course import LESSON, TOY, make_course, submit
 
 
@@ -50,7 +51,7 @@ def test_one_student_alone(course, say):
     status, said = say("grade", "--student", "ann", "--jobs", "1")
     assert status == 0
     assert "1 of 1 submissions written" in said
-    assert results.read(course.results, LESSON, "bob") is None
+    assert result_store.read(course.results, LESSON, "bob") is None
 
 
 def test_then_all_and_only_what_is_new(course, say):
@@ -63,7 +64,7 @@ def test_then_all_and_only_what_is_new(course, say):
 
 
 def test_a_mark_says_where_it_comes_from(course):
-    provenance = results.read(course.results, LESSON, "ann")["provenance"]
+    provenance = result_store.read(course.results, LESSON, "ann")["provenance"]
     assert {
         "submission",
         "lesson",

@@ -9,8 +9,8 @@ import pytest
 
 from course_utils.checks.core import evidence
 from course_utils.checks.core.check import Mistake
+from course_utils.grading.course.lesson import Lesson
 from course_utils.grading.judge import Exam, sandbox_steps, suspects
-from course_utils.grading.lesson import Lesson
 from course_utils.grading.sandbox import backends
 from course_utils.grading.sandbox.client import Box
 from tests.grading.attacks import forge

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_utils.grading.settings import Course
+from course_utils.grading.course.config import Course
 from tests.grading.course import LESSON, RIGHT, cell_of, make_course, nbgrader
 
 STUDENT_CONFIG = """

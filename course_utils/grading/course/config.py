@@ -11,7 +11,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets import Dict, List, Unicode
 from traitlets.config import Config, Configurable
 
-from course_utils.grading.lesson import PACKAGE, Lesson
+from course_utils.grading.course.lesson import PACKAGE, Lesson
 from course_utils.grading.sandbox import WARM_MODULES, Box, Limits, backends
 from course_utils.grading.submission import Submission
 from course_utils.paths import DataNotFoundError, data_dir
