@@ -10,9 +10,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from course_utils.grading import desk, regrade, report, returning, slurm, work
+from course_utils.grading import desk, returning
 from course_utils.grading.course import Course, course_at, read
 from course_utils.grading.sandbox import backends
+from course_utils.grading.scoring import local, regrade, report, slurm
 from course_utils.system import usable_cores
 
 
@@ -93,7 +94,7 @@ def _grade(course: Course, lessons: list[str], options: argparse.Namespace) -> i
         course.grading.sandbox = options.sandbox
     backends.choose(course.grading.sandbox)
     tasks = desk.submissions(course, lessons, options.student)
-    runner = partial(slurm.run_all, options=options.sbatch) if options.slurm else work.run_all
+    runner = partial(slurm.run_all, options=options.sbatch) if options.slurm else local.run_all
     outcome = desk.grade(course, tasks, max(1, options.jobs), options.write, runner)
     (course.results / desk.REPORT).write_text(report.full(outcome.found))
     _say(f"\n{report.summary(outcome.found)}\n\nPoints by exercise\n{report.histogram(outcome.found)}")

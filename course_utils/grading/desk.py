@@ -10,11 +10,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from course_utils.grading import gradebook, regrade, work
+from course_utils.grading import gradebook
 from course_utils.grading.course import Course, result_store
-from course_utils.grading.judge import provenance
+from course_utils.grading.scoring import Task, local, provenance, regrade
 from course_utils.grading.submission import tidy
-from course_utils.grading.work import Task
 
 RUN = ".run"
 REPORT = "report.md"
@@ -44,7 +43,7 @@ def submissions(course: Course, lessons: list[str], student: str = "") -> list[T
 
 
 def grade(
-    course: Course, tasks: list[Task], jobs: int, adopt: bool = False, runner: Runner = work.run_all
+    course: Course, tasks: list[Task], jobs: int, adopt: bool = False, runner: Runner = local.run_all
 ) -> Outcome:
     """Grades submissions; what is graded already and has not changed is left alone.
 
@@ -60,7 +59,7 @@ def grade(
         gradebook.register(course, lesson)
     for lesson, student in tasks:
         tidy(course.submission_folder(student, lesson), lesson)
-    stale = [task for task in tasks if not work.is_current(course, *task)]
+    stale = [task for task in tasks if not local.is_current(course, *task)]
     _run(course, stale, jobs, runner)
     for task in tasks:
         _settle(course, task, task in stale, adopt, outcome)

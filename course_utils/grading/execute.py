@@ -10,8 +10,8 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 from course_utils.grading.course import Course, course_of, result_store
 from course_utils.grading.sandbox import GraderFaultError
+from course_utils.grading.scoring import is_current, run_one
 from course_utils.grading.submission import grade_id
-from course_utils.grading.work import is_current, run_one
 
 NOT_JUDGED = "This cell has not been judged."
 

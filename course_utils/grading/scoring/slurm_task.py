@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from course_utils.grading.course import course_at, result_store
-from course_utils.grading.work import run_one
+from course_utils.grading.scoring.local import run_one
 
 
 def main(share: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from course_utils.grading.course import Course, result_store
-from course_utils.grading.work import Task
+from course_utils.grading.scoring.local import Task
 
 ROUNDS = 3
 POLL_S = 2.0
@@ -70,7 +70,7 @@ def _array(
 
 def _submit(scratch: str, folder: Path, jobs: int, options: str) -> str:
     """Hands the array to Slurm; returns its number."""
-    command = [sys.executable, "-m", "course_utils.grading.share"]
+    command = [sys.executable, "-m", "course_utils.grading.scoring.slurm_task"]
     script = f"#!/bin/sh\nexec {shlex.join(command)} {shlex.quote(scratch)}/$SLURM_ARRAY_TASK_ID.json\n"
     sbatch = ["sbatch", "--parsable", "--requeue", f"--array=0-{jobs - 1}"]
     sbatch += [f"--output={folder}/slurm-%A_%a.log", *shlex.split(options)]

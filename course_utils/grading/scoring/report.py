@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from course_utils.grading.judge import STATUSES
+from course_utils.grading.scoring.scorer import STATUSES
 
 BAR, WIDEST = 40, 120
 

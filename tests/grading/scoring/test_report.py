@@ -1,6 +1,6 @@
 """What a teacher reads after grading, from results made by hand."""
 
-from course_utils.grading import regrade, report
+from course_utils.grading.scoring import regrade, report
 
 
 def _result(student, points, mistake="", status="", **provenance):

@@ -10,9 +10,9 @@ import pytest
 from course_utils.checks.core import evidence
 from course_utils.checks.core.check import Mistake
 from course_utils.grading.course.lesson import Lesson
-from course_utils.grading.judge import Exam, sandbox_steps, suspects
 from course_utils.grading.sandbox import backends
 from course_utils.grading.sandbox.client import Box
+from course_utils.grading.scoring.scorer import Exam, sandbox_steps, suspects
 from tests.grading.attacks import forge
 from tests.grading.course import cell_of
 from tests.lessons.lesson import LESSONS

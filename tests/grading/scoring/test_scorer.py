@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from course_utils.checks.core import evidence
-from course_utils.grading import judge
-from course_utils.grading.judge import Exam, suspects
 from course_utils.grading.sandbox.client import GraderFaultError, Reply
+from course_utils.grading.scoring import scorer
+from course_utils.grading.scoring.scorer import Exam, suspects
 from tests.grading.course import LESSON, RIGHT, cell_of, make_course
 
 
@@ -20,7 +20,7 @@ def toy(tmp_path_factory):
 @pytest.fixture
 def solved(toy):
     notebook = json.loads(json.dumps(toy.source))
-    return judge.repair(json.dumps(notebook).encode(), toy.released).notebook
+    return scorer.repair(json.dumps(notebook).encode(), toy.released).notebook
 
 
 def _outcome(toy, notebook, reply, answer=None):

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from course_utils.grading.course import Course, course_at, result_store
-from course_utils.grading.judge import fault, grade, provenance
 from course_utils.grading.sandbox import GraderFaultError, backends
-from course_utils.grading.warm import shared_box
+from course_utils.grading.scoring.scorer import fault, grade, provenance
+from course_utils.grading.scoring.shared_box import shared_box
 from course_utils.system import die_with_parent
 
 TRIES = 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from course_utils.grading.report import table
+from course_utils.grading.scoring.report import table
 
 
 def is_regrade(old: dict[str, Any] | None, submission: str) -> bool:

@@ -1,0 +1,9 @@
+from . import local as local
+from . import regrade as regrade
+from . import report as report
+from . import scorer as scorer
+from . import slurm as slurm
+from .local import Task as Task
+from .local import is_current as is_current
+from .local import run_one as run_one
+from .scorer import provenance as provenance
