@@ -49,7 +49,7 @@ proofs: $(READY) data  ## a class of 300 graded under kills, and grading beside 
 	@$(RUN) python -m tests.bench.grading_speed
 
 release: $(READY)  ## notebooks/, generated afresh from solutions/ (FORCE=yes where somebody has worked in notebooks/)
-	@$(RUN) python -m course_utils.grading.release $(if $(filter yes,$(FORCE)),--force)
+	@$(RUN) python -m course_utils.grading.nbgrader_plugins.release $(if $(filter yes,$(FORCE)),--force)
 	@echo "notebooks/ is generated from solutions/."
 
 collect: $(READY)  ## what students handed in, from the exchange (GRADE_OPTIONS="--lesson 01_jpeg_vs_zip --student ann")

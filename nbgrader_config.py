@@ -27,14 +27,14 @@ c.GenerateAssignment.preprocessors = [
 c.Execute.timeout = 300
 
 c.Autograde.autograde_preprocessors = [
-    "course_utils.grading.execute.ExecuteAnswers",
+    "course_utils.grading.nbgrader_plugins.preprocessor.ExecuteAnswers",
     "nbgrader.preprocessors.LimitOutput",
     "nbgrader.preprocessors.SaveAutoGrades",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
-c.Autograde.pre_convert_hook = "course_utils.grading.gradebook.before_autograde"
-c.Autograde.exporter_class = "course_utils.grading.exporter.SubmissionExporter"
+c.Autograde.pre_convert_hook = "course_utils.grading.nbgrader_plugins.gradebook.before_autograde"
+c.Autograde.exporter_class = "course_utils.grading.nbgrader_plugins.exporter.SubmissionExporter"
 
 # A student can change what they handed in: collect dates it by the file system and follows no link.
 c.ExchangeFactory.collect = "course_utils.grading.submission.collect.SealedCollect"

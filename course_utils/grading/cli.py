@@ -10,8 +10,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from course_utils.grading import desk, returning
+from course_utils.grading import desk
 from course_utils.grading.course import Course, course_at, read
+from course_utils.grading.nbgrader_plugins import feedback
 from course_utils.grading.sandbox import backends
 from course_utils.grading.scoring import local, regrade, report, slurm
 from course_utils.system import usable_cores
@@ -115,12 +116,12 @@ def _grade(course: Course, lessons: list[str], options: argparse.Namespace) -> i
 def _feedback(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
     failed = 0
     for lesson in lessons:
-        students = returning.graded(course, lesson, options.student)
+        students = feedback.graded(course, lesson, options.student)
         if not students:
             _say(f"{lesson}: nothing has been graded.")
             continue
         for student in tqdm(students, f"feedback {lesson}", file=sys.stdout, unit="student"):
-            folder = returning.make_feedback(course, lesson, student)
+            folder = feedback.make_feedback(course, lesson, student)
         _say(f"{lesson}: {len(students)} pages, such as {folder}")
         if options.release:
             failed += _nbgrader(course, "release_feedback", lesson)
@@ -128,7 +129,7 @@ def _feedback(course: Course, lessons: list[str], options: argparse.Namespace) -
 
 
 def _export(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
-    rows = returning.export(course, lessons, options.student, options.to)
+    rows = feedback.export(course, lessons, options.student, options.to)
     return _say(f"{rows} students in {options.to}")
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from course_utils.grading import gradebook
 from course_utils.grading.course import Course, result_store
+from course_utils.grading.nbgrader_plugins import gradebook
 from course_utils.grading.scoring import Task, local, provenance, regrade
 from course_utils.grading.submission import tidy
 

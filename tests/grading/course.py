@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_utils.grading.course.config import Course, course_at
-from course_utils.grading.release import release
+from course_utils.grading.nbgrader_plugins.release import release
 
 ROOT = Path(__file__).parents[2]
 TOY = Path(__file__).parent / "toy"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from course_utils.grading import returning
 from course_utils.grading.course import result_store
 from course_utils.grading.course.config import Course
+from course_utils.grading.nbgrader_plugins import feedback
 from course_utils.grading.sandbox.backends import NoSandboxError, choose
 from tests.grading.attacks import damage, fake, learn, tamper
 from tests.grading.course import LESSON, make_course, submit
@@ -52,7 +52,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     environment = {**os.environ, "COURSE_TEACHER_TOKEN": SECRET}
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
     for name in PAGES:
-        returning.make_feedback(course, LESSON, name)
+        feedback.make_feedback(course, LESSON, name)
     return course
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from course_utils.grading.release import release
+from course_utils.grading.nbgrader_plugins.release import release
 from tests.grading.attacks.tamper import ATTACKS
 from tests.lessons.lesson import COURSE, LESSONS
 from tests.lessons.submissions import hand_in, rows

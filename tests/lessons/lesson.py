@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
 from course_utils.checks.core.check import Check
-from course_utils.grading.release import lessons
+from course_utils.grading.nbgrader_plugins.release import lessons
 
 COURSE = Path(__file__).parents[2]
 

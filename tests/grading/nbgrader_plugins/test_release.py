@@ -11,7 +11,14 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.converters.base import NbGraderException
 
-from course_utils.grading.release import SUMS, EditedError, edited, generate, lessons, release
+from course_utils.grading.nbgrader_plugins.release import (
+    SUMS,
+    EditedError,
+    edited,
+    generate,
+    lessons,
+    release,
+)
 from tests.lessons.lesson import COURSE, Lesson, read
 
 # Every dataset says these, whatever it does.

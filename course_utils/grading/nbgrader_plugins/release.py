@@ -93,7 +93,9 @@ def _sum(path: Path, name: Path) -> str:
 def main() -> None:
     """Runs `make release`."""
     logging.basicConfig(format="%(message)s")  # nbgrader says there which cell it refuses
-    parser = argparse.ArgumentParser(prog="python -m course_utils.grading.release", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m course_utils.grading.nbgrader_plugins.release", description=__doc__
+    )
     parser.add_argument("--force", action="store_true", help="replace what somebody has written there")
     try:
         release(Path.cwd(), parser.parse_args().force)

@@ -1,0 +1,5 @@
+"""What nbgrader's configuration names, and what calls nbgrader: preprocessor, exporter, gradebook, feedback, release."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
