@@ -129,6 +129,6 @@ def _apptainer(views: list[Path]) -> list[str]:
 
 
 def _namespaces(views: list[Path]) -> list[str]:
-    script = Path(__file__).parent / "enter.py"
+    script = Path(__file__).parent / "namespace_launcher.py"
     variables = [f"{name}={value}" for name, value in _variables().items()]
     return [sys.executable, "-I", str(script), *variables, "--", *map(str, views), "--"]

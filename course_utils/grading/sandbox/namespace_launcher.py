@@ -1,6 +1,6 @@
 """The sandbox of last resort: a view of its own, made of namespaces by this script itself.
 
-`python enter.py NAME=VALUE ... -- FOLDER ... -- COMMAND ...` shows the command the system's programs and the
+`python namespace_launcher.py NAME=VALUE ... -- FOLDER ... -- COMMAND ...` shows the command the system's programs and the
 folders, read-only, and nothing else. Started by `sandbox.py`.
 """
 

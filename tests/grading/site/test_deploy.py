@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.grading import site, site_files
+from course_utils.grading.site import deploy, templates
 
 REPOSITORY = Path(__file__).parents[2]
-OFFLINE = tuple(step for step in site.STEPS if step not in (site._environment, site._data))
+OFFLINE = tuple(step for step in deploy.STEPS if step not in (deploy._environment, deploy._data))
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def source(tmp_path):
 
 @pytest.fixture
 def toy(tmp_path, source, monkeypatch):
-    monkeypatch.setattr(site, "STEPS", OFFLINE)
-    return site.Site(tmp_path / "teacher", source, Path("/usr/bin/python3"), teachers=("ann",))
+    monkeypatch.setattr(deploy, "STEPS", OFFLINE)
+    return deploy.Site(tmp_path / "teacher", source, Path("/usr/bin/python3"), teachers=("ann",))
 
 
 def mode(path):
@@ -33,22 +33,22 @@ def mode(path):
 
 
 def test_a_second_call_changes_nothing(toy):
-    assert len(list(site.set_up(toy))) > 5
-    assert list(site.set_up(toy)) == []
+    assert len(list(deploy.set_up(toy))) > 5
+    assert list(deploy.set_up(toy)) == []
 
 
 def test_what_has_come_to_differ_is_set_right_and_said(toy):
-    list(site.set_up(toy))
+    list(deploy.set_up(toy))
     inbound = toy.root / "exchange" / "toy" / "inbound"
     inbound.chmod(0o777)
     (toy.root / "jupyterhub_config.py").write_text("")
-    changes = list(site.set_up(toy))
+    changes = list(deploy.set_up(toy))
     assert [change.split()[0] for change in changes] == ["set", "wrote"]
     assert mode(inbound) == 0o3733
 
 
 def test_students_can_hand_in_and_neither_list_nor_remove(toy):
-    list(site.set_up(toy))
+    list(deploy.set_up(toy))
     exchange = toy.root / "exchange"
     assert mode(exchange) == 0o1777
     assert mode(exchange / "toy" / "inbound") & 0o7 == 0o3
@@ -57,7 +57,7 @@ def test_students_can_hand_in_and_neither_list_nor_remove(toy):
 
 
 def test_students_get_no_formgrader_and_may_see_frames_of_their_own_server(toy):
-    list(site.set_up(toy))
+    list(deploy.set_up(toy))
     student = toy.root / "jupyter" / "student"
     server = json.loads((student / "jupyter_server_config.json").read_text())["ServerApp"]
     assert server["jpserver_extensions"]["nbgrader.server_extensions.formgrader"] is False
@@ -67,29 +67,29 @@ def test_students_get_no_formgrader_and_may_see_frames_of_their_own_server(toy):
 
 
 def test_a_teachers_work_in_the_course_folder_is_left_as_it_is(toy):
-    list(site.set_up(toy))
+    list(deploy.set_up(toy))
     (toy.course / "gradebook.db").write_text("marks")
-    list(site.set_up(toy))
+    list(deploy.set_up(toy))
     assert (toy.course / "gradebook.db").read_text() == "marks"
 
 
 def test_a_folder_of_another_account_is_refused(toy, monkeypatch):
-    list(site.set_up(toy))
-    monkeypatch.setattr(site.os, "geteuid", lambda: 4242)
-    with pytest.raises(site.SetupError, match="another account"):
-        list(site.set_up(toy))
+    list(deploy.set_up(toy))
+    monkeypatch.setattr(deploy.os, "geteuid", lambda: 4242)
+    with pytest.raises(deploy.SetupError, match="another account"):
+        list(deploy.set_up(toy))
 
 
 def test_a_python_in_a_private_folder_is_refused(tmp_path):
     private = tmp_path / "home"
     private.mkdir(mode=0o700)
     (private / "python").touch(0o755)
-    with pytest.raises(site.SetupError, match="--python"):
-        site._refuse_private(private / "python")
+    with pytest.raises(deploy.SetupError, match="--python"):
+        deploy._refuse_private(private / "python")
 
 
 def test_the_link_names_repository_and_lesson(toy):
-    here = site.Site(toy.root, toy.source, toy.python, "https://hub/", "https://git.example/course.git")
+    here = deploy.Site(toy.root, toy.source, toy.python, "https://hub/", "https://git.example/course.git")
     assert here.link("01_jpeg_vs_zip") == (
         "https://hub/hub/user-redirect/git-pull?repo=https%3A%2F%2Fgit.example%2Fcourse.git"
         "&targetpath=course&urlpath=lab%2Ftree%2Fcourse%2Fnotebooks%2F01_jpeg_vs_zip"
@@ -97,14 +97,14 @@ def test_the_link_names_repository_and_lesson(toy):
 
 
 def test_the_courses_name_is_read_from_where_it_stands():
-    assert site_files.course_id(REPOSITORY) == "feeding-the-gpu"
+    assert templates.course_id(REPOSITORY) == "feeding-the-gpu"
 
 
 def test_the_command_says_what_it_changed_and_how_students_get_in(toy, capsys):
     arguments = [str(toy.root), "--source", str(toy.source), "--teacher", "ann"]
-    assert site.main(arguments) == 0
+    assert deploy.main(arguments) == 0
     out = capsys.readouterr().out
     assert "cloned the course" in out
     assert "git-pull?repo=" in out
-    assert site.main(arguments) == 0
+    assert deploy.main(arguments) == 0
     assert capsys.readouterr().out.startswith("no changes")

@@ -1,4 +1,4 @@
-"""Sets a course up for a JupyterHub: `python -m course_utils.grading.site TEACHER_DIR`.
+"""Sets a course up for a JupyterHub: `python -m course_utils.grading.site.deploy TEACHER_DIR`.
 
 Everything goes into that one folder of a shared filesystem: the environment, the data, a kernel, the
 configurations of students' and teachers' Jupyter servers, nbgrader's exchange, and the teacher's own course
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
-from course_utils.grading import site_files
+from course_utils.grading.site import templates
 
 READY = ".complete"
 
@@ -74,7 +74,7 @@ def _folders(site: Site) -> Iterator[str]:
 
     The exchange is sticky: a student may hand in, and can neither list, rename nor remove what others own.
     """
-    exchange = site.root / "exchange" / site_files.course_id(site.source)
+    exchange = site.root / "exchange" / templates.course_id(site.source)
     modes = {
         site.root: 0o755,
         exchange.parent: 0o1777,
@@ -138,7 +138,7 @@ def _data(site: Site) -> Iterator[str]:
 
 
 def _files(site: Site) -> Iterator[str]:
-    for path, text in site_files.texts(site.root, site.course, site.teachers).items():
+    for path, text in templates.texts(site.root, site.course, site.teachers).items():
         target = site.root / path
         if not target.is_file() or target.read_text() != text:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -167,7 +167,7 @@ def _run(*command: str | Path) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m course_utils.grading.site", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m course_utils.grading.site.deploy", description=__doc__)
     parser.add_argument("root", type=Path, metavar="TEACHER_DIR", help="folder on the shared filesystem")
     parser.add_argument("--python", type=Path, default=Path("/usr/bin/python3"),
                         help="a Python that every account can run (default: %(default)s)")  # fmt: skip

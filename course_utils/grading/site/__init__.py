@@ -1,0 +1,5 @@
+"""A course on a shared file system: deployment and its file templates."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,2 @@
+from . import deploy as deploy
+from . import templates as templates
