@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from course_utils.grading import desk
+from course_utils.grading import workflow
 from course_utils.grading.course import Course, course_at, read
 from course_utils.grading.nbgrader_plugins import feedback
 from course_utils.grading.sandbox import backends
@@ -94,10 +94,10 @@ def _grade(course: Course, lessons: list[str], options: argparse.Namespace) -> i
     if options.sandbox:
         course.grading.sandbox = options.sandbox
     backends.choose(course.grading.sandbox)
-    tasks = desk.submissions(course, lessons, options.student)
+    tasks = workflow.submissions(course, lessons, options.student)
     runner = partial(slurm.run_all, options=options.sbatch) if options.slurm else local.run_all
-    outcome = desk.grade(course, tasks, max(1, options.jobs), options.write, runner)
-    (course.results / desk.REPORT).write_text(report.full(outcome.found))
+    outcome = workflow.grade(course, tasks, max(1, options.jobs), options.write, runner)
+    (course.results / workflow.REPORT).write_text(report.full(outcome.found))
     _say(f"\n{report.summary(outcome.found)}\n\nPoints by exercise\n{report.histogram(outcome.found)}")
     _say(f"\nMost frequent mistakes\n{report.mistakes(outcome.found)}")
     _say(f"\nDamaged or tampered with\n{report.oddities(outcome.found)}")
@@ -134,6 +134,6 @@ def _export(course: Course, lessons: list[str], options: argparse.Namespace) -> 
 
 
 def _report(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
-    tasks = desk.submissions(course, lessons, options.student)
+    tasks = workflow.submissions(course, lessons, options.student)
     found = [result for task in tasks if (result := read(course.results, *task)) is not None]
     return _say(report.full(found) if found else "Nothing has been graded yet.")

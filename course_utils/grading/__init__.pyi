@@ -1,0 +1,2 @@
+from . import cli as cli
+from . import workflow as workflow
