@@ -9,10 +9,18 @@ from tqdm import tqdm
 
 from course_utils.data import LABELS_NAME, PackError
 from data_setup.compare import Comparison, RawEvidence, compare_member
-from data_setup.errors import SetupError
-from data_setup.files import write_atomically
-from data_setup.layout import ENCODED, FORMS, JPEGS, MANIFEST, RAW
-from data_setup.manifest import FileEntry, manifest_text, versions
+from data_setup.format import (
+    ENCODED,
+    FORMS,
+    JPEGS,
+    MANIFEST,
+    RAW,
+    FileEntry,
+    SetupError,
+    manifest_text,
+    versions,
+    write_atomically,
+)
 from data_setup.packs import Packs
 from data_setup.verify import file_sha256
 

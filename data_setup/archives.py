@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from data_setup.errors import SetupError, UnreadableError
-from data_setup.stored_zip import LOCAL
+from data_setup.format import LOCAL, SetupError, UnreadableError
 
 SUFFIXES = (".jpeg", ".jpg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
 STORED, DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED

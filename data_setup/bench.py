@@ -24,9 +24,8 @@ from typing import NamedTuple
 
 from data_setup.archives import list_images, read_bytes
 from data_setup.chunks import encode
-from data_setup.errors import SetupError
+from data_setup.format import ENCODED, RAW, SetupError
 from data_setup.imagenet import CollectionSource
-from data_setup.layout import ENCODED, RAW
 from data_setup.making import Source, make_set
 from data_setup.photos import PhotoSource, opened
 from data_setup.pictures import to_square

@@ -11,8 +11,7 @@ from typing import NamedTuple, Protocol
 
 from PIL import Image
 
-from data_setup.errors import UnreadableError
-from data_setup.layout import QUALITY, RAW_BYTES, image_name
+from data_setup.format import QUALITY, RAW_BYTES, UnreadableError, image_name
 
 CHUNK = 16  # images: 3 MB of raw pixels; what a kill can cost a worker
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from course_utils.paths import requested_dir
 from data_setup import commands
-from data_setup.errors import SetupError
+from data_setup.format import SetupError
 
 
 def main(arguments: list[str] | None = None) -> int:

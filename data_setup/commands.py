@@ -8,7 +8,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from data_setup.errors import SetupError
+from data_setup.format import SetupError
 
 if TYPE_CHECKING:
     from data_setup.making import Source
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def photos(options: argparse.Namespace) -> None:
     """Make a set from photographs."""
-    from data_setup.layout import FORMS
+    from data_setup.format import FORMS
     from data_setup.sources import photo_identity
 
     if options.if_missing and all((options.out / form).is_dir() for form in FORMS):
@@ -62,7 +62,7 @@ def _make(source: "Source", options: argparse.Namespace) -> None:
 
 def merge(options: argparse.Namespace) -> None:
     """Publish shards that were made one by one."""
-    from data_setup.layout import Stage
+    from data_setup.format import Stage
     from data_setup.publish import publish
 
     stage = Stage(options.out)

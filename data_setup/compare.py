@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from course_utils.data import RawLayout
-from data_setup.layout import SIDE
+from data_setup.format import SIDE
 
 ORDERS = ("HWC", "CHW")
 LOSSY = 12.0  # grey levels: what JPEG at quality 90 costs the busiest photographs, twice over

@@ -8,11 +8,20 @@ from itertools import chain, islice
 from pathlib import Path
 
 from course_utils.data import INFO_NAME
-from data_setup.files import write_atomically
+from data_setup.format import (
+    ENCODED,
+    RAW,
+    RAW_BYTES,
+    SIDE,
+    Member,
+    Stage,
+    directory,
+    local_header,
+    member_span,
+    write_atomically,
+)
 from data_setup.growing import Growing
 from data_setup.journal import Entry, read_entries, read_records
-from data_setup.layout import ENCODED, RAW, RAW_BYTES, SIDE, Stage
-from data_setup.stored_zip import Member, directory, local_header, member_span
 
 BLOCK = 1 << 20
 RAW_LAYOUT = {"layout": "HWC", "dtype": "uint8", "shape": [SIDE, SIDE, 3]}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from data_setup.appender import Appender
-from data_setup.stored_zip import local_header, member_span
+from data_setup.format import local_header, member_span
 
 
 class Growing:

@@ -10,7 +10,7 @@ import numpy as np
 
 from data_setup.archives import Place, list_images, read_bytes
 from data_setup.chunks import Rendered
-from data_setup.errors import SetupError
+from data_setup.format import SetupError
 from data_setup.labels import read_labels
 from data_setup.pictures import to_square
 

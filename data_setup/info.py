@@ -4,9 +4,7 @@ import os
 import statistics
 from pathlib import Path
 
-from data_setup.errors import SetupError
-from data_setup.layout import FORMS, JPEGS, MANIFEST
-from data_setup.manifest import read_header
+from data_setup.format import FORMS, JPEGS, MANIFEST, SetupError, read_header
 from data_setup.target import describe
 
 MOST_LISTED = 20

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from data_setup.errors import SetupError
+from data_setup.format import SetupError
 
 Labels = tuple[np.ndarray, list[str]]
 

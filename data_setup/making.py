@@ -10,8 +10,7 @@ from typing import Protocol
 from tqdm import tqdm
 
 from data_setup.chunks import CHUNK, Broken, Job, Packed, Renderer
-from data_setup.files import exclusive
-from data_setup.layout import RAW_BYTES, Stage, image_name, shard_slots
+from data_setup.format import RAW_BYTES, Stage, exclusive, image_name, shard_slots
 from data_setup.pool import Pool
 from data_setup.publish import publish
 from data_setup.shard import Done, Shard

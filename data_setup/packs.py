@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from course_utils.data import INFO_NAME, PackError, RawLayout, open_pack
-from data_setup.errors import SetupError
+from data_setup.format import SetupError
 
 
 class Packs:

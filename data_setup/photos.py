@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from data_setup.chunks import Rendered
-from data_setup.layout import SIDE
+from data_setup.format import SIDE
 from data_setup.sources import PHOTOGRAPHS, SUBJECTS, Photograph, photo_identity
 
 Box = tuple[int, int, int, int]

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from PIL import Image, UnidentifiedImageError
 
-from data_setup.errors import UnreadableError
-from data_setup.layout import SIDE
+from data_setup.format import SIDE, UnreadableError
 
 MODES = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr"}
 GRAY = {"1", "L", "LA"}

@@ -16,8 +16,7 @@ from typing import Self
 
 from course_utils.system import die_with_parent
 from data_setup.chunks import CHUNK, Broken, Job, Packed, Renderer, make_chunk
-from data_setup.errors import SetupError
-from data_setup.layout import RAW_BYTES
+from data_setup.format import RAW_BYTES, SetupError
 
 AHEAD = 2  # jobs per worker: enough that none idles, few enough that their pixels take little memory
 LINGERING = 0.1  # seconds; for so long the system may list a thread that Python has seen the end of

@@ -8,11 +8,22 @@ from collections.abc import Iterator
 from itertools import chain
 
 from course_utils.data import LABELS_NAME
-from data_setup.errors import SetupError
-from data_setup.files import exclusive, write_atomically
+from data_setup.format import (
+    ENCODED,
+    FORMS,
+    JPEGS,
+    MANIFEST,
+    RAW,
+    FileEntry,
+    SetupError,
+    Stage,
+    exclusive,
+    manifest_text,
+    part_name,
+    versions,
+    write_atomically,
+)
 from data_setup.journal import read_entries
-from data_setup.layout import ENCODED, FORMS, JPEGS, MANIFEST, RAW, Stage, part_name
-from data_setup.manifest import FileEntry, manifest_text, versions
 
 
 def publish(stage: Stage) -> None:

@@ -6,9 +6,9 @@ from typing import BinaryIO, NamedTuple
 
 from data_setup.chunks import Packed
 from data_setup.finishing import finish_shard
+from data_setup.format import ENCODED, RAW, RAW_BYTES, Stage
 from data_setup.growing import Growing
 from data_setup.journal import Entry, Record, read_records
-from data_setup.layout import ENCODED, RAW, RAW_BYTES, Stage
 
 
 class Done(NamedTuple):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from data_setup.errors import SetupError
+from data_setup.format import SetupError
 
 SKIMAGE, SKLEARN = "skimage/data", "sklearn/datasets/images"
 

@@ -4,10 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from data_setup.errors import SetupError
-from data_setup.files import write_atomically
-from data_setup.layout import FORMS, MANIFEST, RAW, Stage
-from data_setup.manifest import read_header
+from data_setup.format import FORMS, MANIFEST, RAW, SetupError, Stage, read_header, write_atomically
 
 Identity = dict[str, object]
 

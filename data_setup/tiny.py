@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from PIL import Image
 
-from data_setup.layout import QUALITY, SIDE, image_name
+from data_setup.format import QUALITY, SIDE, image_name
 from data_setup.sources import PHOTOGRAPHS
 
 PATHS = {photograph.file: photograph.path for photograph in PHOTOGRAPHS}

@@ -11,8 +11,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from course_utils.system import usable_cores
-from data_setup.layout import FORMS, MANIFEST
-from data_setup.manifest import FileEntry, check_manifest, read_files, read_header
+from data_setup.format import FORMS, MANIFEST, FileEntry, check_manifest, read_files, read_header
 
 BATCH = 256
 BLOCK = 1 << 20

@@ -9,8 +9,8 @@ from PIL import Image
 
 from course_utils.data.pack import INFO_NAME, LABELS_NAME, RawLayout
 from data_setup.cli import main
-from data_setup.layout import image_name
-from data_setup.manifest import read_header
+from data_setup.format.layout import image_name
+from data_setup.format.manifest import read_header
 from data_setup.photos import PhotoSource
 from tests.data_setup.test_making import files_of
 

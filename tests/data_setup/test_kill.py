@@ -12,7 +12,7 @@ import pytest
 
 from data_setup.chunks import CHUNK
 from data_setup.cli import main
-from data_setup.layout import FORMS, JPEGS, STAGE, image_name
+from data_setup.format.layout import FORMS, JPEGS, STAGE, image_name
 from data_setup.verify import problems
 from tests.data_setup.test_making import files_of
 

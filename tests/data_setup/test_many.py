@@ -6,12 +6,12 @@ import zipfile
 
 import pytest
 
+from data_setup.format.layout import RAW_BYTES, image_name
+from data_setup.format.manifest import read_files, read_header
+from data_setup.format.zip_records import member_span
 from data_setup.journal import Entry, Record
-from data_setup.layout import RAW_BYTES, image_name
-from data_setup.manifest import read_files, read_header
 from data_setup.publish import publish
 from data_setup.shard import Shard
-from data_setup.stored_zip import member_span
 from data_setup.target import claim
 
 RAW_SPAN = member_span(image_name(0), RAW_BYTES)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from data_setup.layout import SIDE
+from data_setup.format.layout import SIDE
 from data_setup.photos import PhotoSource, draw_crop, label_at, opened
 from data_setup.sources import PHOTOGRAPHS, SUBJECTS
 

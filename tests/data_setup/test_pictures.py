@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from data_setup.errors import UnreadableError
+from data_setup.format.errors import UnreadableError
 from data_setup.pictures import UPRIGHT, to_square
 from tests.data_setup.collections import encoded, picture
 

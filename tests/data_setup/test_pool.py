@@ -9,8 +9,8 @@ from PIL import Image
 
 from data_setup import pool
 from data_setup.chunks import CHUNK, Job, Rendered
-from data_setup.errors import SetupError
-from data_setup.layout import RAW_BYTES, SIDE, image_name
+from data_setup.format.errors import SetupError
+from data_setup.format.layout import RAW_BYTES, SIDE, image_name
 from data_setup.pool import Pool, start_method
 
 

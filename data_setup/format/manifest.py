@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from data_setup.errors import SetupError
+from data_setup.format.errors import SetupError
 
 FORMAT = 1
 FILES_LINE = '"files": {'

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from data_setup.errors import SetupError
-from data_setup.manifest import FileEntry, check_manifest, manifest_text, read_files, read_header
+from data_setup.format.errors import SetupError
+from data_setup.format.manifest import FileEntry, check_manifest, manifest_text, read_files, read_header
 
 HEADER = {"images": 2, "parts": {"zip/part0.zip": 7}}
 FILES = [

@@ -4,7 +4,7 @@ import zlib
 
 import pytest
 
-from data_setup.stored_zip import Member, directory, local_header, member_span
+from data_setup.format.zip_records import Member, directory, local_header, member_span
 
 
 def archive(contents):
