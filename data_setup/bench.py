@@ -22,15 +22,19 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from data_setup.archives import list_images, read_bytes
 from data_setup.chunks import encode
 from data_setup.format import ENCODED, RAW, SetupError
-from data_setup.imagenet import CollectionSource
 from data_setup.making import Source, make_set
-from data_setup.photos import PhotoSource, opened
-from data_setup.pictures import to_square
 from data_setup.pool import start_method
-from data_setup.sources import PHOTOGRAPHS
+from data_setup.sources import (
+    PHOTOGRAPHS,
+    CollectionSource,
+    PhotoSource,
+    list_images,
+    opened,
+    read_bytes,
+    to_square,
+)
 
 Encoded = tuple[bytes, bytes]  # a JPEG file, and its pixels
 

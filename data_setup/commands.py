@@ -22,14 +22,14 @@ def photos(options: argparse.Namespace) -> None:
     if options.if_missing and all((options.out / form).is_dir() for form in FORMS):
         print(f"{options.out} holds data already.")
     elif not _finished(photo_identity(options.count, options.seed), options):
-        from data_setup.photos import PhotoSource
+        from data_setup.sources import PhotoSource
 
         _make(PhotoSource(options.count, options.seed), options)
 
 
 def imagenet(options: argparse.Namespace) -> None:
     """Make a set from a collection of images."""
-    from data_setup.imagenet import CollectionSource
+    from data_setup.sources import CollectionSource
 
     source = CollectionSource(options.source, options.labels, options.count, options.seed)
     if not _finished(source.identity(), options):

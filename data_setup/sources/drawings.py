@@ -1,4 +1,4 @@
-"""The drawings of lesson 01: python -m data_setup.drawings solutions/01_jpeg_vs_zip/pictures."""
+"""The drawings of lesson 01: python -m data_setup.sources.drawings solutions/01_jpeg_vs_zip/pictures."""
 
 import argparse
 from pathlib import Path

@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from data_setup import drawings
+from data_setup.sources import drawings
 
 SHIPPED = Path(__file__).parents[2] / "solutions" / "01_jpeg_vs_zip" / "pictures"
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from data_setup.archives import Place, list_images, read_bytes
 from data_setup.chunks import Rendered
 from data_setup.format import SetupError
-from data_setup.labels import read_labels
-from data_setup.pictures import to_square
+from data_setup.sources.archives import Place, list_images, read_bytes
+from data_setup.sources.labels import read_labels
+from data_setup.sources.preprocess import to_square
 
 DEFAULT_COUNT = 10_000
 

@@ -19,8 +19,8 @@ from tests.data_setup.collections import (
     odd_files,
     picture,
 )
+from tests.data_setup.sources.test_preprocess import bright_corner
 from tests.data_setup.test_making import files_of
-from tests.data_setup.test_pictures import bright_corner
 
 COUNT = 20
 

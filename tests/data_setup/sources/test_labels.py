@@ -3,7 +3,7 @@ import json
 import pytest
 
 from data_setup.format.errors import SetupError
-from data_setup.labels import read_labels
+from data_setup.sources.labels import read_labels
 
 NAMES = ["val_1.JPEG", "val_2.JPEG", "val_3.JPEG"]
 

@@ -1,4 +1,4 @@
-"""The ten pictures that lesson 01 ships: python -m data_setup.tiny solutions/01_jpeg_vs_zip/tiny."""
+"""The ten pictures that lesson 01 ships: python -m data_setup.sources.tiny solutions/01_jpeg_vs_zip/tiny."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from PIL import Image
 
 from data_setup.format import QUALITY, SIDE, image_name
-from data_setup.sources import PHOTOGRAPHS
+from data_setup.sources.photographs import PHOTOGRAPHS
 
 PATHS = {photograph.file: photograph.path for photograph in PHOTOGRAPHS}
 CC_BY = "https://creativecommons.org/licenses/by/2.0/"

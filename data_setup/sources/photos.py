@@ -10,7 +10,7 @@ from PIL import Image
 
 from data_setup.chunks import Rendered
 from data_setup.format import SIDE
-from data_setup.sources import PHOTOGRAPHS, SUBJECTS, Photograph, photo_identity
+from data_setup.sources.photographs import PHOTOGRAPHS, SUBJECTS, Photograph, photo_identity
 
 Box = tuple[int, int, int, int]
 

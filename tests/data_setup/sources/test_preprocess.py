@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from data_setup.format.errors import UnreadableError
-from data_setup.pictures import UPRIGHT, to_square
+from data_setup.sources.preprocess import UPRIGHT, to_square
 from tests.data_setup.collections import encoded, picture
 
 

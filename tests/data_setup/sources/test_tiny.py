@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from data_setup import tiny
+from data_setup.sources import tiny
 
 SHIPPED = Path(__file__).parents[2] / "solutions" / "01_jpeg_vs_zip" / "tiny"
 

@@ -1,0 +1,10 @@
+from . import drawings as drawings
+from . import tiny as tiny
+from .archives import list_images as list_images
+from .archives import read_bytes as read_bytes
+from .collection import CollectionSource as CollectionSource
+from .photographs import PHOTOGRAPHS as PHOTOGRAPHS
+from .photographs import photo_identity as photo_identity
+from .photos import PhotoSource as PhotoSource
+from .photos import opened as opened
+from .preprocess import to_square as to_square
