@@ -22,10 +22,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from data_setup.chunks import encode
+from data_setup.build import Source, encode, make_set, start_method
 from data_setup.format import ENCODED, RAW, SetupError
-from data_setup.making import Source, make_set
-from data_setup.pool import start_method
 from data_setup.sources import (
     PHOTOGRAPHS,
     CollectionSource,

@@ -4,8 +4,8 @@ import os
 import statistics
 from pathlib import Path
 
+from data_setup.build import describe
 from data_setup.format import FORMS, JPEGS, MANIFEST, SetupError, read_header
-from data_setup.target import describe
 
 MOST_LISTED = 20
 

@@ -9,6 +9,7 @@ from PIL import Image
 from course_utils.data.datasets import JpegDataset, ZIPDataset
 from data_setup.cli import main
 from data_setup.format.manifest import read_files, read_header
+from tests.data_setup.build.test_builder import files_of
 from tests.data_setup.collections import (
     as_folder,
     as_tar,
@@ -20,7 +21,6 @@ from tests.data_setup.collections import (
     picture,
 )
 from tests.data_setup.sources.test_preprocess import bright_corner
-from tests.data_setup.test_making import files_of
 
 COUNT = 20
 

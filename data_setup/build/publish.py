@@ -23,7 +23,7 @@ from data_setup.format import (
     versions,
     write_atomically,
 )
-from data_setup.journal import read_entries
+from data_setup.build.journal import read_entries
 
 
 def publish(stage: Stage) -> None:

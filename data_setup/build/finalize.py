@@ -20,8 +20,8 @@ from data_setup.format import (
     member_span,
     write_atomically,
 )
-from data_setup.growing import Growing
-from data_setup.journal import Entry, read_entries, read_records
+from data_setup.build.zip_writer import Growing
+from data_setup.build.journal import Entry, read_entries, read_records
 
 BLOCK = 1 << 20
 RAW_LAYOUT = {"layout": "HWC", "dtype": "uint8", "shape": [SIDE, SIDE, 3]}

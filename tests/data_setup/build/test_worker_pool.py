@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from data_setup import pool
-from data_setup.chunks import CHUNK, Job, Rendered
+from data_setup.build import worker_pool
+from data_setup.build.render import CHUNK, Job, Rendered
 from data_setup.format.errors import SetupError
 from data_setup.format.layout import RAW_BYTES, SIDE, image_name
-from data_setup.pool import Pool, start_method
+from data_setup.build.worker_pool import Pool, start_method
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Plain:
 @pytest.fixture(params=[("fork", 1), ("fork", 2), ("spawn", 2)], ids=lambda how: f"{how[1]} {how[0]}")
 def plain_pool(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
     method, workers = request.param
-    monkeypatch.setattr(pool, "start_method", lambda: method)
-    monkeypatch.setattr(pool, "AHEAD", 1)  # places are taken again soon
+    monkeypatch.setattr(worker_pool, "start_method", lambda: method)
+    monkeypatch.setattr(worker_pool, "AHEAD", 1)  # places are taken again soon
     with Pool(Plain(), workers) as made:
         yield made
 
@@ -61,7 +61,7 @@ def test_a_job_of_full_size_has_room(plain_pool: Pool, tmp_path: Path):
 def test_a_job_for_killed_workers_is_refused_with_advice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Callable[[Pool, Job], object], method: str
 ):
-    monkeypatch.setattr(pool, "start_method", lambda: method)
+    monkeypatch.setattr(worker_pool, "start_method", lambda: method)
     with Pool(Plain(), 2) as made:
         for child in multiprocessing.active_children():
             child.kill()
