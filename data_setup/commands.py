@@ -79,7 +79,7 @@ def info(options: argparse.Namespace) -> None:
 
 def verify(options: argparse.Namespace) -> None:
     """Compare a set with its manifest."""
-    from data_setup.verify import problems
+    from data_setup.inspect import problems
 
     if not (options.out / "manifest.json").exists():
         raise SetupError(f"{options.out} has no manifest.json to compare with; `adopt` writes one")
@@ -94,7 +94,7 @@ def verify(options: argparse.Namespace) -> None:
 
 def adopt(options: argparse.Namespace) -> None:
     """Check a set and write its manifest."""
-    from data_setup.adopt import adopt_set
+    from data_setup.inspect import adopt_set
 
     adopt_set(options.out)
     _report(options.out)
@@ -109,6 +109,6 @@ def bench(options: argparse.Namespace) -> None:
 
 
 def _report(out: Path) -> None:
-    from data_setup.info import report
+    from data_setup.inspect import report
 
     print(report(out))

@@ -13,7 +13,7 @@ import pytest
 from data_setup.build.render import CHUNK
 from data_setup.cli import main
 from data_setup.format.layout import FORMS, JPEGS, STAGE, image_name
-from data_setup.verify import problems
+from data_setup.inspect.verify import problems
 from tests.data_setup.build.test_builder import files_of
 
 # Counts a program's own renames, between which its work is half done, and kills it before the n-th.

@@ -8,7 +8,6 @@ from pathlib import Path
 from tqdm import tqdm
 
 from course_utils.data import LABELS_NAME, PackError
-from data_setup.compare import Comparison, RawEvidence, compare_member
 from data_setup.format import (
     ENCODED,
     FORMS,
@@ -21,8 +20,9 @@ from data_setup.format import (
     versions,
     write_atomically,
 )
-from data_setup.packs import Packs
-from data_setup.verify import file_sha256
+from data_setup.inspect.compare import Comparison, RawEvidence, compare_member
+from data_setup.inspect.packs import Packs
+from data_setup.inspect.verify import file_sha256
 
 MOST_NAMED = 5
 

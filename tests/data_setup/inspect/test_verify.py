@@ -3,7 +3,7 @@ import shutil
 import pytest
 
 from data_setup.cli import main
-from data_setup.verify import problems
+from data_setup.inspect.verify import problems
 
 
 @pytest.fixture
