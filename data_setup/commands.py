@@ -62,13 +62,13 @@ def _make(source: "Source", options: argparse.Namespace) -> None:
 
 def merge(options: argparse.Namespace) -> None:
     """Publish shards that were made one by one."""
-    from data_setup.build import publish
+    from data_setup.build import publish_set
     from data_setup.format import Stage
 
     stage = Stage(options.out)
     if not stage.plan.exists():
         raise SetupError(f"{options.out} holds no shards that wait to be merged")
-    publish(stage)
+    publish_set(stage)
     _report(options.out)
 
 

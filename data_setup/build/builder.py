@@ -12,7 +12,7 @@ from tqdm import tqdm
 from data_setup.build.render import CHUNK, Broken, Job, Packed, Renderer
 from data_setup.format import RAW_BYTES, Stage, exclusive, image_name, shard_slots
 from data_setup.build.worker_pool import Pool
-from data_setup.build.publish import publish
+from data_setup.build.publish import publish_set
 from data_setup.build.shard import Done, Shard
 from data_setup.build.staging import Identity, check_room, claim
 
@@ -74,7 +74,7 @@ def make_set(source: Source, out: Path, shards: int, only: int | None, workers: 
             else:
                 bar.update(len(shard_slots(source.count, shards, number)))
     if only is None:
-        publish(stage)
+        publish_set(stage)
 
 
 def make_shard(source: Source, stage: Stage, number: int, shards: int, pool: Pool, bar: tqdm) -> None:

@@ -26,7 +26,7 @@ from data_setup.format import (
 from data_setup.build.journal import read_entries
 
 
-def publish(stage: Stage) -> None:
+def publish_set(stage: Stage) -> None:
     """Give a set whose shards are all finished its final names; may be repeated after a kill.
 
     Raises:

@@ -2,9 +2,12 @@ from .atomic import exclusive as exclusive
 from .atomic import write_atomically as write_atomically
 from .errors import SetupError as SetupError
 from .errors import UnreadableError as UnreadableError
+from .layout import ENCODED as ENCODED
 from .layout import FORMS as FORMS
+from .layout import JPEGS as JPEGS
 from .layout import MANIFEST as MANIFEST
 from .layout import QUALITY as QUALITY
+from .layout import RAW as RAW
 from .layout import RAW_BYTES as RAW_BYTES
 from .layout import SIDE as SIDE
 from .layout import Stage as Stage

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from course_utils.grading.nbgrader_plugins import lessons, release
+from course_utils.grading.nbgrader_plugins import generate_release
 from course_utils.system import usable_cores
 
 COURSE = Path(__file__).parents[2]
@@ -31,7 +31,7 @@ def course(folder: Path, lesson: str, students: int, config: str) -> Path:
     """Makes a course in which every student handed in the solved lesson."""
     shutil.copytree(COURSE / "solutions" / lesson, folder / "solutions" / lesson)
     shutil.copy(COURSE / "nbgrader_config.py", folder)
-    release(folder)
+    generate_release(folder)
     (folder / "nbgrader_config.py").write_text(config)
     for number in range(students):
         submitted = folder / "submitted" / f"student{number:02}" / lesson

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_utils.grading.site.deploy import Site, _environment
+from course_utils.grading.site import Site, _environment
 from course_utils.paths import data_dir
 from tests.lessons.lesson import COURSE
 
@@ -104,7 +104,7 @@ def set_up(folder: Path) -> Site:
     subprocess.run(["chown", "-R", TEACHER, site.source, site.root / "JHS_data"], check=True)
     for _ in ("makes everything", "changes nothing"):
         done = as_user(
-            TEACHER, f"cd {site.source} && {site.environment}/bin/python -m course_utils.grading.site.deploy",
+            TEACHER, f"cd {site.source} && {site.environment}/bin/python -m course_utils.grading.site",
             site.root, "--python", site.python, "--teacher", TEACHER,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr

@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_utils.grading.course.config import Course, course_at
-from course_utils.grading.nbgrader_plugins.release import release
+from course_utils.grading.nbgrader_plugins.release import generate_release
 
 ROOT = Path(__file__).parents[2]
 TOY = Path(__file__).parent / "toy"
@@ -64,7 +64,7 @@ def make_course(root: Path, more: str = "", checks: Path = TOY) -> Course:
         more,
     ]
     (root / "nbgrader_config.py").write_text((ROOT / "nbgrader_config.py").read_text() + "\n".join(lines))
-    release(root)
+    generate_release(root)
     return course_at(root)
 
 

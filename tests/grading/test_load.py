@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from course_utils.grading.nbgrader_plugins.release import release
+from course_utils.grading.nbgrader_plugins.release import generate_release
 from tests.grading.attacks.tamper import ATTACKS
 from tests.lessons.lesson import COURSE, LESSONS
 from tests.lessons.submissions import hand_in, rows
@@ -27,7 +27,7 @@ DAMAGES = ["json_cut_off", "cells_reversed", "cells_of_nothing", "metadata_lost"
 def _course(root: Path) -> Path:
     shutil.copy(COURSE / "nbgrader_config.py", root)
     shutil.copytree(COURSE / "solutions", root / "solutions")
-    release(root)
+    generate_release(root)
     return root
 
 

@@ -53,7 +53,7 @@ def edited(published: Path) -> list[Path]:
     return [name for name in _files(published) if _sum(published / name, name) not in released]
 
 
-def release(course: Path, force: bool = False) -> None:
+def generate_release(course: Path, force: bool = False) -> None:
     """Replaces `notebooks/` by a release generated afresh, or leaves it as it was.
 
     Args:
@@ -98,7 +98,7 @@ def main() -> None:
     )
     parser.add_argument("--force", action="store_true", help="replace what somebody has written there")
     try:
-        release(Path.cwd(), parser.parse_args().force)
+        generate_release(Path.cwd(), parser.parse_args().force)
     except EditedError as error:
         sys.exit(str(error))
 

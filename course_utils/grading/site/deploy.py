@@ -1,4 +1,4 @@
-"""Sets a course up for a JupyterHub: `python -m course_utils.grading.site.deploy TEACHER_DIR`.
+"""Sets a course up for a JupyterHub: `python -m course_utils.grading.site TEACHER_DIR`.
 
 Everything goes into that one folder of a shared filesystem: the environment, the data, a kernel, the
 configurations of students' and teachers' Jupyter servers, nbgrader's exchange, and the teacher's own course
@@ -167,7 +167,7 @@ def _run(*command: str | Path) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m course_utils.grading.site.deploy", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m course_utils.grading.site", description=__doc__)
     parser.add_argument("root", type=Path, metavar="TEACHER_DIR", help="folder on the shared filesystem")
     parser.add_argument("--python", type=Path, default=Path("/usr/bin/python3"),
                         help="a Python that every account can run (default: %(default)s)")  # fmt: skip
@@ -197,7 +197,3 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     sys.stdout.write(f"{changes or 'no'} changes; students open {site.link()}\n")
     return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -10,7 +10,7 @@ from data_setup.format.layout import RAW_BYTES, image_name
 from data_setup.format.manifest import read_files, read_header
 from data_setup.format.zip_records import member_span
 from data_setup.build.journal import Entry, Record
-from data_setup.build.publish import publish
+from data_setup.build.publish import publish_set
 from data_setup.build.shard import Shard
 from data_setup.build.staging import claim
 
@@ -30,7 +30,7 @@ def begin(out, count):
 def end(stage, shard):
     shard.finish()
     shard.close()
-    publish(stage)
+    publish_set(stage)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 
 from data_setup.sources import drawings
 
-SHIPPED = Path(__file__).parents[2] / "solutions" / "01_jpeg_vs_zip" / "pictures"
+SHIPPED = Path(__file__).parents[3] / "solutions" / "01_jpeg_vs_zip" / "pictures"
 
 
 def test_the_lesson_ships_the_drawings_as_made(tmp_path):

@@ -8,7 +8,7 @@ from PIL import Image
 
 from data_setup.sources import tiny
 
-SHIPPED = Path(__file__).parents[2] / "solutions" / "01_jpeg_vs_zip" / "tiny"
+SHIPPED = Path(__file__).parents[3] / "solutions" / "01_jpeg_vs_zip" / "tiny"
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from course_utils.grading.nbgrader_plugins.release import (
     edited,
     generate,
     lessons,
-    release,
+    generate_release,
 )
 from tests.lessons.lesson import COURSE, Lesson, read
 
@@ -93,14 +93,14 @@ def course(tmp_path: Path) -> Path:
     nbformat.write(new_notebook(cells=[answer]), lesson / "01_answer.ipynb")
     shutil.copy(COURSE / "nbgrader_config.py", tmp_path)
     (lesson / "withdrawn.txt").touch()
-    release(tmp_path)
+    generate_release(tmp_path)
     (lesson / "withdrawn.txt").unlink()
     return tmp_path
 
 
 def test_a_release_replaces_the_one_before(course: Path):
     assert Path("01_answer/withdrawn.txt") in files(course / "notebooks")
-    release(course)
+    generate_release(course)
     assert files(course / "notebooks") == [Path("01_answer/01_answer.ipynb"), Path(SUMS)]
     assert "42" not in (course / "notebooks/01_answer/01_answer.ipynb").read_text()
     assert sorted(path.name for path in course.iterdir()) == ["nbgrader_config.py", "notebooks", "solutions"]
@@ -111,7 +111,7 @@ def test_a_refused_solution_leaves_the_release_as_it_was(course: Path):
     notebook.write_text(notebook.read_text().replace("### END SOLUTION", ""))
     before = (course / "notebooks" / SUMS).read_text()
     with pytest.raises(NbGraderException):
-        release(course)
+        generate_release(course)
     assert (course / "notebooks" / SUMS).read_text() == before
     assert not edited(course / "notebooks")
 
@@ -121,9 +121,9 @@ def test_what_somebody_wrote_there_is_replaced_only_when_asked(course: Path, nam
     work = course / "notebooks" / name
     work.write_text("hours of work")
     with pytest.raises(EditedError, match=name):
-        release(course)
+        generate_release(course)
     assert work.read_text() == "hours of work"
-    release(course, force=True)
+    generate_release(course, force=True)
     assert not work.exists() or "hours of work" not in work.read_text()
 
 

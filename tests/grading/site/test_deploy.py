@@ -7,7 +7,7 @@ import pytest
 
 from course_utils.grading.site import deploy, templates
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[3]
 OFFLINE = tuple(step for step in deploy.STEPS if step not in (deploy._environment, deploy._data))
 
 

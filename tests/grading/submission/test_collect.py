@@ -76,12 +76,12 @@ def course(tmp_path):
         (folder / collect.STAMP).write_text(stamp)
         return folder
 
-    def collect():
+    def run_collect():
         result = api.collect(LESSON)
         assert result["success"], result
         return result["log"], Path(tmp_path / "course" / "submitted")
 
-    return hand_in, collect
+    return hand_in, run_collect
 
 
 def now():
@@ -89,26 +89,26 @@ def now():
 
 
 def test_an_honest_submission_is_collected_without_a_word(course):
-    hand_in, collect = course
+    hand_in, run_collect = course
     folder = hand_in(now())
-    log, submitted = collect()
+    log, submitted = run_collect()
     user = folder.name.split("+")[0]
     assert (submitted / user / LESSON / "answer.ipynb").read_text() == "mine"
     assert "which counts" not in log
 
 
 def test_a_forged_time_stamp_is_replaced_and_reported(course):
-    hand_in, collect = course
+    hand_in, run_collect = course
     folder = hand_in("2001-01-01 00:00:00.000000 UTC")
-    log, submitted = collect()
+    log, submitted = run_collect()
     stamp = (submitted / folder.name.split("+")[0] / LESSON / collect.STAMP).read_text()
     assert stamp.startswith(str(datetime.now(UTC).year))
     assert "which counts" in log
 
 
 def test_a_submission_in_another_students_name_is_left_out_and_reported(course):
-    hand_in, collect = course
+    hand_in, run_collect = course
     hand_in(now(), owner="bob")
-    log, submitted = collect()
+    log, submitted = run_collect()
     assert not (submitted / "bob").exists()
     assert "left out" in log
