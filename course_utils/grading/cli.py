@@ -81,7 +81,9 @@ def _collect(course: Course, lessons: list[str], options: argparse.Namespace) ->
     failed = 0
     for lesson in lessons:
         failed += _nbgrader(course, "collect", lesson, "--update")
-        _say(f"{lesson}: {len(workflow.submissions(course, [lesson], options.student))} submissions are here.")
+        _say(
+            f"{lesson}: {len(workflow.submissions(course, [lesson], options.student))} submissions are here."
+        )
     return min(failed, 1)
 
 

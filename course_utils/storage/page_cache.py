@@ -6,7 +6,7 @@ needs root. Where the two cannot see the cache that counts (memory file systems 
 and parallel ones have caches of their own) the answer is "not measurable here" and why, never a number.
 
 Example:
-    >>> from course_utils import page_cache
+    >>> from course_utils.storage import page_cache
     >>> page_cache.evict("data/zip/part0.zip")                            # doctest: +SKIP
     0 % of 393.2 MB in the page cache
 """

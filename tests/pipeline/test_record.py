@@ -1,13 +1,13 @@
 import json
-from pathlib import Path
 
 import pytest
 import torch
 
 from course_utils.data.synthetic import SyntheticImageDataset
 from course_utils.pipeline.record import main, read_prefetcher, read_records, record, skipped
+from tests.bank import BANK
 
-ANSWERS = Path(__file__).parent / "answers" / "gpu_pipelining" / "prefetcher"
+ANSWERS = BANK / "gpu_pipelining" / "prefetcher"
 
 
 def test_the_command_writes_a_record_that_the_lesson_reads(tmp_path, capsys, monkeypatch):

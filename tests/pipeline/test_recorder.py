@@ -1,6 +1,5 @@
 import pickle
 import zipfile
-from pathlib import Path
 
 import pytest
 import torch
@@ -12,7 +11,7 @@ from course_utils.pipeline.record import read_prefetcher
 from course_utils.pipeline.recorded_batch import Notes
 from course_utils.pipeline.recorder import Recorder, recorded_loader
 
-PREFETCHER = Path(__file__).parent / "answers" / "gpu_pipelining" / "prefetcher" / "right_record_stream.py"
+PREFETCHER = BANK / "gpu_pipelining" / "prefetcher" / "right_record_stream.py"
 
 
 class Squares(IterableDataset):

@@ -10,7 +10,7 @@ PARENT = """
 import multiprocessing, sys
 from concurrent.futures import ProcessPoolExecutor
 from os import getpid
-from course_utils.orphans import die_with_parent
+from course_utils.system import die_with_parent
 if __name__ == "__main__":
     context = multiprocessing.get_context(sys.argv[1])
     pool = ProcessPoolExecutor(2, context, initializer=die_with_parent)

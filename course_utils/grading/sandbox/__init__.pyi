@@ -1,10 +1,10 @@
 from . import backends as backends
 from . import cgroups as cgroups
 from . import namespaces as namespaces
+from .client import WARM_MODULES as WARM_MODULES
 from .client import Box as Box
 from .client import GraderFaultError as GraderFaultError
 from .client import Handout as Handout
 from .client import Reply as Reply
 from .client import Step as Step
-from .client import WARM_MODULES as WARM_MODULES
 from .limits import Limits as Limits

@@ -35,7 +35,7 @@ for number in range(3, 64):
 SEND = (
     SOCKET
     + """
-from course_utils.checks import evidence
+from course_utils.checks.core import evidence
 def send(value, times=1):
     data = evidence.encode(value)
     for _ in range(times):
@@ -76,12 +76,12 @@ ATTACKS = {
         "Check.__call__ = lambda *a, **k: 'right'"
     ),
     "patched_examine_says_right": code(
-        "from course_utils.checks import evidence\nfrom course_utils.checks.core.check import Check\n"
+        "from course_utils.checks.core import evidence\nfrom course_utils.checks.core.check import Check\n"
         "Check.examine = lambda *a: evidence.encode({'verdict': 'right', 'points': 2, 'evidence': {'value': 1}})",
         points=0,
     ),
     "patched_encode": code(
-        "from course_utils.checks import evidence\nold = evidence.encode\n"
+        "from course_utils.checks.core import evidence\nold = evidence.encode\n"
         "evidence.encode = lambda value: old({'status': 'right', 'points': 2})",
         "crashed",
         "wrong",
@@ -116,7 +116,7 @@ ATTACKS = {
         points=0,
     ),
     "evidence_of_other_types": code(
-        "from course_utils.checks import evidence\nfrom course_utils.checks.core.check import Check\n"
+        "from course_utils.checks.core import evidence\nfrom course_utils.checks.core.check import Check\n"
         "Check.examine = lambda *a: evidence.encode({'evidence': [None, {'value': float('nan')}]})",
         points=0,
     ),

@@ -26,7 +26,7 @@ def probe(inputs, answer):
 object.__setattr__(check, "probe", probe)
 """
 LYING_EVIDENCE = f"""
-from course_utils.checks import evidence
+from course_utils.checks.core import evidence
 honest = evidence.encode
 
 def encode(value):
@@ -39,8 +39,8 @@ evidence.encode = encode
 """
 
 FORGERIES = {
-    "blind_watch": "from course_utils.checks import watched\nwatched._note = lambda *a: None\n",
-    "empty_counts": "import sys\nsys.modules['course_utils.checks.operations_budget']._counts = lambda seen: {}\n",
+    "blind_watch": "from course_utils.checks.core import audit\naudit._note = lambda *a: None\n",
+    "empty_counts": "import sys\nsys.modules['course_utils.checks.multi_worker_handles.operations_budget']._counts = lambda seen: {}\n",
     "lying_probe": LYING_PROBE,
     "lying_evidence": LYING_EVIDENCE,
     "below_python": BELOW_PYTHON,

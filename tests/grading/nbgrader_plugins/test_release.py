@@ -16,8 +16,8 @@ from course_utils.grading.nbgrader_plugins.release import (
     EditedError,
     edited,
     generate,
-    lessons,
     generate_release,
+    lessons,
 )
 from tests.lessons.lesson import COURSE, Lesson, read
 
