@@ -10,6 +10,7 @@ from course_utils.fakes.cuda import FakeCuda, HostBatch
 from course_utils.pipeline.record import read_prefetcher
 from course_utils.pipeline.recorded_batch import Notes
 from course_utils.pipeline.recorder import Recorder, recorded_loader
+from tests.bank import BANK
 
 PREFETCHER = BANK / "gpu_pipelining" / "prefetcher" / "right_record_stream.py"
 
