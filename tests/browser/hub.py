@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_utils.grading.site import Site, _environment
+from course_utils.grading.site.deploy import Site, _environment
 from course_utils.paths import data_dir
 from tests.lessons.lesson import COURSE
 
