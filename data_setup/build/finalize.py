@@ -8,6 +8,8 @@ from itertools import chain, islice
 from pathlib import Path
 
 from course_utils.data import INFO_NAME
+from data_setup.build.journal import Entry, read_entries, read_records
+from data_setup.build.zip_writer import Growing
 from data_setup.format import (
     ENCODED,
     RAW,
@@ -20,8 +22,6 @@ from data_setup.format import (
     member_span,
     write_atomically,
 )
-from data_setup.build.zip_writer import Growing
-from data_setup.build.journal import Entry, read_entries, read_records
 
 BLOCK = 1 << 20
 RAW_LAYOUT = {"layout": "HWC", "dtype": "uint8", "shape": [SIDE, SIDE, 3]}

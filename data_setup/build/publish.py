@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from course_utils.data import LABELS_NAME
+from data_setup.build.journal import read_entries
 from data_setup.format import (
     ENCODED,
     FORMS,
@@ -23,7 +24,6 @@ from data_setup.format import (
     versions,
     write_atomically,
 )
-from data_setup.build.journal import read_entries
 
 
 def publish_set(stage: Stage) -> None:

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from course_utils.grading.nbgrader_plugins import generate_release
+from course_utils.grading.nbgrader_plugins import generate_release, lessons
 from course_utils.system import usable_cores
 
 COURSE = Path(__file__).parents[2]

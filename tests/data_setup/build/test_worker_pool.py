@@ -9,9 +9,9 @@ from PIL import Image
 
 from data_setup.build import worker_pool
 from data_setup.build.render import CHUNK, Job, Rendered
+from data_setup.build.worker_pool import Pool, start_method
 from data_setup.format.errors import SetupError
 from data_setup.format.layout import RAW_BYTES, SIDE, image_name
-from data_setup.build.worker_pool import Pool, start_method
 
 
 @dataclass(frozen=True)
