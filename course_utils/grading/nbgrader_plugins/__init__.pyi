@@ -1,3 +1,4 @@
 from . import feedback as feedback
 from . import gradebook as gradebook
 from .release import generate_release as generate_release
+from .release import lessons as lessons
