@@ -89,11 +89,14 @@ class Check:
 
     @classmethod
     def from_module(cls, module: ModuleType) -> "Check":
-        """Make a check of the functions of a module.
+        """Build a check from the functions of a module.
 
         Raises:
-            AttributeError: ``make``, ``probe`` or ``judge`` is missing.
+            AttributeError: ``make``, ``probe`` or ``judge`` is missing; the message names the module and them.
         """
+        missing = [name for name in ("make", "probe", "judge") if not callable(getattr(module, name, None))]
+        if missing:
+            raise AttributeError(f"{module.__name__} must define {', '.join(missing)}: every check does")
         return cls(module.make, module.probe, module.judge, getattr(module, "outside", None))
 
     def __call__(self, *answers: object, seed: int = 0) -> Verdict:

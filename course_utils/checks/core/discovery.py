@@ -1,4 +1,4 @@
-"""Find the checks of a lesson: every module of its package is one."""
+"""Find the checks of a lesson: each module in its package defines one."""
 
 import importlib
 import pkgutil
@@ -7,17 +7,17 @@ from course_utils.checks.core.check import Check
 
 
 def find_checks(package: str) -> dict[str, Check]:
-    """Import the modules of a lesson's package and make a check of each.
+    """Import all modules of a lesson's package and build a check from each.
 
     Args:
-        package: The lesson's package, such as ``course_utils.checks.jpeg_vs_zip``. Each of its modules defines
+        package: The lesson's package, such as ``course_utils.checks.jpeg_vs_zip``. Each module in it defines
             ``make``, ``probe`` and ``judge``, and may define ``outside`` (see `Check`).
 
     Returns:
-        Checks by the name of their module, in alphabetical order.
+        The checks by module name, in alphabetical order.
 
     Raises:
-        AttributeError: A module lacks one of the three functions.
+        AttributeError: A module lacks one of the three functions; the message names both.
     """
     path = importlib.import_module(package).__path__
     names = sorted(module.name for module in pkgutil.iter_modules(path))

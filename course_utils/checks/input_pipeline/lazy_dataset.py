@@ -31,6 +31,7 @@ class Shelf:
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+    """Draw the items of a collection and the factor by which the transform multiplies them."""
     numbers = rng.choice(10_000, size=int(rng.integers(6, 12)), replace=False).tolist()
     inputs = {"numbers": numbers, "factor": int(rng.integers(2, 9))}
     return inputs, dict(inputs)
@@ -44,6 +45,7 @@ def _outcome(dataset: Any, index: int) -> Evidence:  # noqa: ANN401 - the studen
 
 
 def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
+    """Index the student's dataset in and out of range, counting reads and transform calls."""
     numbers, factor = inputs["numbers"], inputs["factor"]
     calls: list[int] = []
 
@@ -84,6 +86,7 @@ def _calls_of_one_more(dataset: Any, calls: list[int]) -> int:  # noqa: ANN401 -
 
 
 def judge(truth: Truth, found: Evidence) -> str:
+    """Check laziness, samples, transform calls and the behaviour of negative and out-of-range indices."""
     numbers = truth["numbers"]
     wanted = [number * truth["factor"] for number in numbers]
     _judge_laziness(found)

@@ -34,6 +34,7 @@ EPOCHS = 2
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+    """Draw a dataset length, a batch size that does not divide it, and a seed."""
     batch_size = int(rng.integers(3, 5))
     # The last batch is always a smaller one.
     length = batch_size * int(rng.integers(6, 9)) + int(rng.integers(1, batch_size))
@@ -42,6 +43,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
 
 
 def probe(inputs: Inputs, make_loader: Callable[..., Any]) -> Evidence:
+    """Run two epochs of two loaders for each number of workers, and two with another seed."""
     dataset, size, seed = NoisyNumbers(inputs["length"]), inputs["batch_size"], inputs["seed"]
     with torch.random.fork_rng(devices=[]), fork_by_default():
         runs = {
@@ -68,6 +70,7 @@ def _run(loader: Any, disturbance: int) -> list[list[np.ndarray]]:  # noqa: ANN4
 
 
 def judge(truth: Truth, found: Evidence) -> str:
+    """Check batches, shuffling, and that order and noise depend on seed, epoch and index alone."""
     runs = {name: [_joined(batches, truth) for batches in epochs] for name, epochs in found["runs"].items()}
     first, second = runs["0 workers, time 0"]
     if np.array_equal(first[:, 0], np.arange(truth["length"])):

@@ -32,6 +32,7 @@ PACK = "pack.zip"
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+    """Draw a pack and the order in which each of three generations of processes reads its samples."""
     members, labels = draw_members(rng, count=5)
     last = len(members) - 1
     # A generation that ends at the first member is followed by one that ends at the last.
@@ -44,6 +45,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
 
 
 def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
+    """Read samples in three generations of processes and in a DataLoader worker; record file positions."""
     orders = inputs["orders"]
     with folder_of(inputs["files"]) as folder, no_warnings(), fork_by_default():
         path = folder / PACK
@@ -100,6 +102,7 @@ def _opens(seen: list[list[str]]) -> int:
 
 
 def judge(truth: Truth, found: Evidence) -> str:
+    """Check the samples, that no process moved another's file position, and the numbers of open handles."""
     if found["length"] != len(truth["members"]):
         raise Mistake(
             "wrong_length", f"len(dataset) is {found['length']}; the pack has {len(truth['members'])} images."

@@ -21,6 +21,7 @@ FORKS = 3
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+    """Draw a million labels, and the place from which every 61st of them is read."""
     labels = rng.integers(0, CLASSES, COUNT)
     start = int(rng.integers(STRIDE))
     text = "\n".join(map(str, labels.tolist())) + "\n"
@@ -28,6 +29,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
 
 
 def probe(inputs: Inputs, load_labels: Callable[..., Any]) -> Evidence:
+    """Load the labels, read them in a forked process and measure the memory that reading copies."""
     with folder_of(inputs["files"]) as folder, no_warnings():
         labels = load_labels(folder / FILE)
         _rehearse(load_labels, folder)
@@ -69,6 +71,7 @@ def _inside(labels: Any) -> Evidence:  # noqa: ANN401 - the student's labels
 
 
 def judge(truth: Truth, found: Evidence) -> str:
+    """Check the labels, then how much memory a worker copies and which objects are the cause."""
     if found["length"] != COUNT:
         raise Mistake("wrong_length", f"len(labels) is {found['length']:,}; the file has {COUNT:,} lines.")
     if not np.array_equal(found["values"], truth):

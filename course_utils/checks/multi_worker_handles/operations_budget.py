@@ -28,6 +28,7 @@ EPOCHS = 2
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+    """Draw three or four shards, their labels and a random order of reading."""
     shards = int(rng.integers(3, 5))
     members, labels = draw_members(rng, count=3 * shards, padded=False)
     names = sorted(members)
@@ -41,6 +42,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
 
 
 def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
+    """Create the dataset here, read two epochs in a child process, and count file operations in both."""
     with folder_of(inputs["files"]) as folder, no_warnings():
         with watching(folder) as seen:
             dataset = dataset_class(folder)
@@ -61,6 +63,7 @@ def _counts(seen: list[list[str]]) -> dict[str, int]:
 
 
 def judge(truth: Truth, found: Evidence) -> str:
+    """Check the samples, then the number of times files were opened, listed and inspected."""
     if found["length"] != len(truth["members"]):
         raise Mistake(
             "wrong_length",

@@ -27,6 +27,7 @@ MOST_BYTES = 20_000
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+    """Draw a pack and an order of reading."""
     members, labels = draw_members(rng, count=5)
     order = rng.permutation(len(members)).tolist()
     return {"files": {PACK: pack(members, labels)}, "order": order}, {
@@ -37,6 +38,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
 
 
 def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
+    """Pickle and unpickle the dataset twice, with and without flip, and read samples after each trip."""
     with folder_of(inputs["files"]) as folder, no_warnings():
         return {
             str(flip): _travel(dataset_class(folder / PACK, flip), inputs["order"]) for flip in (False, True)
@@ -61,6 +63,7 @@ def _travel(dataset: Any, order: list[int]) -> Evidence:  # noqa: ANN401 - the s
 
 
 def judge(truth: Truth, found: Evidence) -> str:
+    """Check the size of the pickled dataset, and the samples of the original and of each copy."""
     for flip in (False, True):
         _judge_one(_flipped(truth) if flip else truth, found[str(flip)])
     return "arrives in another process with nothing but what it needs, and works at both ends"
