@@ -22,7 +22,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from data_setup.build import Source, encode, make_set, start_method
+from data_setup.create import Source, encode, make_set, start_method
 from data_setup.format import ENCODED, RAW, SetupError
 from data_setup.sources import (
     PHOTOGRAPHS,

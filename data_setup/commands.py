@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from data_setup.format import SetupError
 
 if TYPE_CHECKING:
-    from data_setup.build import Source
+    from data_setup.create import Source
 
 
 def photos(options: argparse.Namespace) -> None:
@@ -37,7 +37,7 @@ def imagenet(options: argparse.Namespace) -> None:
 
 
 def _finished(identity: dict[str, object], options: argparse.Namespace) -> bool:
-    from data_setup.build import is_finished
+    from data_setup.create import is_finished
 
     finished = is_finished(options.out, identity | {"shards": options.shards})
     if finished:
@@ -47,7 +47,7 @@ def _finished(identity: dict[str, object], options: argparse.Namespace) -> bool:
 
 def _make(source: "Source", options: argparse.Namespace) -> None:
     from course_utils.system import usable_cores
-    from data_setup.build import make_set
+    from data_setup.create import make_set
 
     if options.shard is not None and not 0 <= options.shard < options.shards:
         raise SetupError(
@@ -62,7 +62,7 @@ def _make(source: "Source", options: argparse.Namespace) -> None:
 
 def merge(options: argparse.Namespace) -> None:
     """Publish shards that were made one by one."""
-    from data_setup.build import publish_set
+    from data_setup.create import publish_set
     from data_setup.format import Stage
 
     stage = Stage(options.out)

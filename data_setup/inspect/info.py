@@ -4,7 +4,7 @@ import os
 import statistics
 from pathlib import Path
 
-from data_setup.build import describe
+from data_setup.create import describe
 from data_setup.format import FORMS, JPEGS, MANIFEST, SetupError, read_header
 
 MOST_LISTED = 20

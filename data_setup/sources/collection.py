@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from data_setup.build import Rendered
+from data_setup.create import Rendered
 from data_setup.format import SetupError
 from data_setup.sources.archives import Place, list_images, read_bytes
 from data_setup.sources.labels import read_labels

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from PIL import Image
 
-from data_setup.build import Rendered
+from data_setup.create import Rendered
 from data_setup.format import SIDE
 from data_setup.sources.photographs import PHOTOGRAPHS, SUBJECTS, Photograph, photo_identity
 

@@ -12,7 +12,7 @@ from data_setup.cli import main
 from data_setup.format.layout import image_name
 from data_setup.format.manifest import read_header
 from data_setup.sources.photos import PhotoSource
-from tests.data_setup.build.test_builder import files_of
+from tests.data_setup.create.test_builder import files_of
 
 COUNT = 8
 

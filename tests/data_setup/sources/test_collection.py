@@ -9,7 +9,6 @@ from PIL import Image
 from course_utils.data.datasets import JpegDataset, ZIPDataset
 from data_setup.cli import main
 from data_setup.format.manifest import read_files, read_header
-from tests.data_setup.build.test_builder import files_of
 from tests.data_setup.collections import (
     as_folder,
     as_tar,
@@ -20,6 +19,7 @@ from tests.data_setup.collections import (
     odd_files,
     picture,
 )
+from tests.data_setup.create.test_builder import files_of
 from tests.data_setup.sources.test_preprocess import bright_corner
 
 COUNT = 20

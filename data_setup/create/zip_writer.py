@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from data_setup.build.direct_writer import Appender
+from data_setup.create.direct_writer import Appender
 from data_setup.format import local_header, member_span
 
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from data_setup.cli import main
-from tests.data_setup.build.test_builder import files_of
+from tests.data_setup.create.test_builder import files_of
 
 COUNT = 40
 

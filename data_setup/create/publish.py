@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from course_utils.data import LABELS_NAME
-from data_setup.build.journal import read_entries
+from data_setup.create.journal import read_entries
 from data_setup.format import (
     ENCODED,
     FORMS,

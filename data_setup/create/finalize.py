@@ -8,8 +8,8 @@ from itertools import chain, islice
 from pathlib import Path
 
 from course_utils.data import INFO_NAME
-from data_setup.build.journal import Entry, read_entries, read_records
-from data_setup.build.zip_writer import Growing
+from data_setup.create.journal import Entry, read_entries, read_records
+from data_setup.create.zip_writer import Growing
 from data_setup.format import (
     ENCODED,
     RAW,

@@ -1,4 +1,3 @@
-from . import worker_pool as worker_pool
 from .builder import Source as Source
 from .builder import make_set as make_set
 from .publish import publish_set as publish_set

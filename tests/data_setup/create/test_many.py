@@ -6,10 +6,10 @@ import zipfile
 
 import pytest
 
-from data_setup.build.journal import Entry, Record
-from data_setup.build.publish import publish_set
-from data_setup.build.shard import Shard
-from data_setup.build.staging import claim
+from data_setup.create.journal import Entry, Record
+from data_setup.create.publish import publish_set
+from data_setup.create.shard import Shard
+from data_setup.create.staging import claim
 from data_setup.format.layout import RAW_BYTES, image_name
 from data_setup.format.manifest import read_files, read_header
 from data_setup.format.zip_records import member_span

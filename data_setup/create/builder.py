@@ -9,11 +9,11 @@ from typing import Protocol
 
 from tqdm import tqdm
 
-from data_setup.build.publish import publish_set
-from data_setup.build.render import CHUNK, Broken, Job, Packed, Renderer
-from data_setup.build.shard import Done, Shard
-from data_setup.build.staging import Identity, check_room, claim
-from data_setup.build.worker_pool import Pool
+from data_setup.create.publish import publish_set
+from data_setup.create.render import CHUNK, Broken, Job, Packed, Renderer
+from data_setup.create.shard import Done, Shard
+from data_setup.create.staging import Identity, check_room, claim
+from data_setup.create.worker_pool import Pool
 from data_setup.format import RAW_BYTES, Stage, exclusive, image_name, shard_slots
 
 

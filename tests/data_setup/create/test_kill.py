@@ -10,11 +10,11 @@ import time
 import psutil
 import pytest
 
-from data_setup.build.render import CHUNK
 from data_setup.cli import main
+from data_setup.create.render import CHUNK
 from data_setup.format.layout import FORMS, JPEGS, STAGE, image_name
 from data_setup.inspect.verify import problems
-from tests.data_setup.build.test_builder import files_of
+from tests.data_setup.create.test_builder import files_of
 
 # Counts a program's own renames, between which its work is half done, and kills it before the n-th.
 KILL_AT_RENAME = """

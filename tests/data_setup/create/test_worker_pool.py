@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from data_setup.build import worker_pool
-from data_setup.build.render import CHUNK, Job, Rendered
-from data_setup.build.worker_pool import Pool, start_method
+from data_setup.create import worker_pool
+from data_setup.create.render import CHUNK, Job, Rendered
+from data_setup.create.worker_pool import Pool, start_method
 from data_setup.format.errors import SetupError
 from data_setup.format.layout import RAW_BYTES, SIDE, image_name
 

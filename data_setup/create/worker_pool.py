@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from course_utils.system import die_with_parent
-from data_setup.build.render import CHUNK, Broken, Job, Packed, Renderer, make_chunk
+from data_setup.create.render import CHUNK, Broken, Job, Packed, Renderer, make_chunk
 from data_setup.format import RAW_BYTES, SetupError
 
 AHEAD = 2  # jobs per worker: enough that none idles, few enough that their pixels take little memory

@@ -4,10 +4,10 @@ import hashlib
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from data_setup.build.finalize import finish_shard
-from data_setup.build.journal import Entry, Record, read_records
-from data_setup.build.render import Packed
-from data_setup.build.zip_writer import Growing
+from data_setup.create.finalize import finish_shard
+from data_setup.create.journal import Entry, Record, read_records
+from data_setup.create.render import Packed
+from data_setup.create.zip_writer import Growing
 from data_setup.format import ENCODED, RAW, RAW_BYTES, Stage
 
 

@@ -1,4 +1,4 @@
-"""Making a set: worker processes render images, shards grow, and the set is published."""
+"""Create a set from a source: render, pack and publish it; resumable at any point."""
 
 import lazy_loader
 

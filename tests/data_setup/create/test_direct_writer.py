@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from course_utils.storage import page_cache
-from data_setup.build.direct_writer import BLOCK, DIRECT, STEP, Appender
+from data_setup.create.direct_writer import BLOCK, DIRECT, STEP, Appender
 
 needs_direct = pytest.mark.skipif(not DIRECT, reason="this system has no O_DIRECT")
 
