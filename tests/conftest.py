@@ -20,16 +20,22 @@ HERE, FETCHED = Path(sys.executable).parent, COURSE / ".tools/bin"
 os.environ["PATH"] = f"{HERE}{os.pathsep}{os.environ['PATH']}{os.pathsep}{FETCHED}"
 
 
-# These take minutes each: whichever began last would keep everybody waiting.
-LONGEST = (
-    "test_lab.py", "test_answers.py", "test_start_methods.py",
-    "test_hub.py", "test_attacks.py", "test_load.py",
-)  # fmt: skip
+# These take minutes each. They start first: one that started last would run alone at the end.
+LONGEST = ("test_load.py", "test_hub.py", "test_lab.py", "test_attacks.py", "test_answers.py")
+# These take many seconds each.
+SLOW = {*LONGEST, "test_judges.py", "test_kill.py", "test_round.py", "test_slurm.py"}
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Order the tests by duration, and keep on one worker what shares a kernel or a slow fixture."""
     rank = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(item.path.name, len(LONGEST)))
+    for item in items:
+        if isinstance(item, IPyNbCell) or item.path.name in SLOW:
+            item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 @pytest.hookimpl(wrapper=True)

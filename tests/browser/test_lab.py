@@ -3,11 +3,12 @@
 import itertools
 from pathlib import Path
 
+import pytest
 from nbformat import NotebookNode
 from playwright.sync_api import Page
 
 from tests.lessons import unsolved
-from tests.lessons.lesson import COURSE, Lesson, code_cells, read
+from tests.lessons.lesson import COURSE, LESSONS, Lesson, code_cells, read
 
 KERNEL_READY = "text=Python 3 (ipykernel) | Idle"
 NOTHING_LEFT_TO_RUN = r"""() => {
@@ -20,6 +21,12 @@ PICTURES_SHOWN = """() =>
     [...document.querySelectorAll('.jp-OutputArea img')].filter(image => image.naturalWidth > 0).length"""
 BAR_AT_ITS_END = "100%|"
 RUN_MS = 300_000
+
+# Each lesson on any worker: they take minutes, and a server of its own costs seconds.
+each_lesson = pytest.mark.parametrize(
+    "lesson",
+    [pytest.param(one, id=one.name, marks=pytest.mark.xdist_group(f"browser {one.name}")) for one in LESSONS],
+)
 
 
 def open_notebook(page: Page, lab: str, kind: str, lesson: Lesson) -> None:
@@ -65,6 +72,7 @@ def pictures(notebook: NotebookNode) -> int:
     return sum("image/png" in output.get("data", {}) for _, output in outputs(notebook))
 
 
+@each_lesson
 def test_a_student_runs_all_cells(page: Page, lab: str, course: Path, lesson: Lesson):
     folder = course / "notebooks" / lesson.name
     released = unsolved.files(folder)
@@ -81,6 +89,8 @@ def test_a_student_runs_all_cells(page: Page, lab: str, course: Path, lesson: Le
     assert "IntProgress" not in streams(notebook), "a progress bar that this JupyterLab cannot draw"
 
 
+@pytest.mark.proof
+@each_lesson
 def test_the_solved_lesson_passes_the_validate_button(page: Page, lab: str, lesson: Lesson):
     open_notebook(page, lab, "solutions", lesson)
     page.get_by_role("button", name="Validate").click()

@@ -17,7 +17,8 @@ from tests.grading.attacks.tamper import ATTACKS
 from tests.lessons.lesson import COURSE, LESSONS
 from tests.lessons.submissions import hand_in, rows
 
-CLASS = int(os.environ.get("LOAD_CLASS", "20"))
+pytestmark = pytest.mark.proof
+CLASS = int(os.environ.get("LOAD_CLASS", "300"))
 FIRST = 8
 # Kill when so many results, then so many gradebook entries, are there: as parts of the class.
 KILLS = [("*.json", 0.05), ("*.json", 0.4), ("*.json", 0.8), ("*.written", 0.3), ("*.written", 0.7)]

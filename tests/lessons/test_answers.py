@@ -14,8 +14,9 @@ from tests.grading.course import nbgrader
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read
 from tests.lessons.submissions import hand_in, rows
 
-# Everybody hands in twice, under two names: inputs are drawn anew for each, and the verdicts must not change.
-TURNS = ("first", "again")
+# Each grading draws new inputs; its verdicts must not change.
+GRADINGS = ("first", pytest.param("again", marks=pytest.mark.proof))
+grading = pytest.mark.parametrize("grading", GRADINGS)
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,13 @@ class Marks:
 
 
 @pytest.fixture(scope="module")
-def marks_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Lesson], Marks]:
-    """Grades the bank of a lesson when it is first asked for.
+def marks_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Lesson, str], Marks]:
+    """Return a function that grades the bank of a lesson on its first call, once for each name of a grading.
 
     Not a fixture with the lesson as its parameter: pytest would order the tests by student, and grade anew
     whenever the lesson changes.
     """
-    return cache(lambda lesson: grade_bank(lesson, tmp_path_factory.mktemp("course")))
+    return cache(lambda lesson, grading: grade_bank(lesson, tmp_path_factory.mktemp(f"course-{grading}")))
 
 
 def grade_bank(lesson: Lesson, course: Path) -> Marks:
@@ -55,39 +56,48 @@ def grade_bank(lesson: Lesson, course: Path) -> Marks:
     nbgrader(course, "generate_assignment", lesson.name)
     shutil.copy(lesson.solution, hand_in(course, lesson, "solution", {}))
     for number, row in enumerate(rows(lesson)):
-        for turn in TURNS:
-            hand_in(course, lesson, f"{turn}{number}", {answer.check: answer.source for answer in row})
+        hand_in(course, lesson, f"student{number}", {answer.check: answer.source for answer in row})
     nbgrader(course, "autograde", lesson.name)
     return Marks(lesson, course)
 
 
+def worker_of(lesson: Lesson) -> pytest.MarkDecorator:
+    """Keep the answers of a lesson on one worker, which grades them all at once."""
+    return pytest.mark.xdist_group(f"bank {lesson.name}")
+
+
 def bank() -> list[object]:
     return [
-        pytest.param(lesson, number, answer, id=f"{lesson.name}-{answer}")
+        pytest.param(lesson, number, answer, id=f"{lesson.name}-{answer}", marks=worker_of(lesson))
         for lesson in LESSONS
         for number, row in enumerate(rows(lesson))
         for answer in row
     ]
 
 
+@grading
 @pytest.mark.parametrize(("lesson", "number", "answer"), bank())
 def test_right_gets_full_points_and_wrong_gets_none_and_its_name(
-    marks_of: Callable[[Lesson], Marks], lesson: Lesson, number: int, answer: Answer
+    marks_of: Callable[[Lesson, str], Marks], lesson: Lesson, number: int, answer: Answer, grading: str
 ):
     answer.skip_without_its_command()
-    marks = marks_of(lesson)
-    for turn in TURNS:
-        points, most = marks.score(f"{turn}{number}", answer.check)
-        shown = marks.shown(f"{turn}{number}", answer.check)
-        if answer.mistake:
-            assert points == 0, shown
-            assert f"[{answer.mistake}]" in shown
-        else:
-            assert points == most, shown
+    marks, student = marks_of(lesson, grading), f"student{number}"
+    points, most = marks.score(student, answer.check)
+    shown = marks.shown(student, answer.check)
+    if answer.mistake:
+        assert points == 0, shown
+        assert f"[{answer.mistake}]" in shown
+    else:
+        assert points == most, shown
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.name for lesson in LESSONS])
-def test_the_solution_gets_full_points(marks_of: Callable[[Lesson], Marks], lesson: Lesson):
-    notebook = marks_of(lesson).of("solution")
+@grading
+@pytest.mark.parametrize(
+    "lesson", [pytest.param(lesson, id=lesson.name, marks=worker_of(lesson)) for lesson in LESSONS]
+)
+def test_the_solution_gets_full_points(
+    marks_of: Callable[[Lesson, str], Marks], lesson: Lesson, grading: str
+):
+    notebook = marks_of(lesson, grading).of("solution")
     assert notebook.score == notebook.max_score
     assert not notebook.needs_manual_grade

@@ -16,6 +16,7 @@ from tests.lessons import unsolved
 from tests.lessons.lesson import LESSONS, Lesson, code_cells, read
 
 HANDLES = [lesson for lesson in LESSONS if lesson.module_name == "multi_worker_handles"]
+pytestmark = pytest.mark.proof
 of_handles = pytest.mark.parametrize("lesson", HANDLES, ids=[lesson.name for lesson in HANDLES])
 WHATEVER = """
 import multiprocessing

@@ -1,0 +1,254 @@
+"""The rules of the house: which room imports which, through what door, and how full a folder may be."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.lessons.lesson import COURSE
+
+PACKAGES = ("course_utils", "data_setup")
+MOST_MODULES = 12
+
+# What each room may import of the others. A room that is not listed may import none.
+MAY_IMPORT = {
+    "course_utils.loading": {"data", "system"},
+    "course_utils.storage": {"loading"},
+    "course_utils.measure": {"loading", "storage", "system"},
+    "course_utils.pipeline": {"data", "loading", "paths", "system", "training"},
+    "course_utils.checks.core": {"data"},
+    "course_utils.checks.input_pipeline": {"checks.core", "system"},
+    "course_utils.checks.jpeg_vs_zip": {"checks.core", "data"},
+    "course_utils.checks.multi_worker_handles": {"checks.core", "system"},
+    "course_utils.checks.gpu_pipelining": {"checks.core", "fakes", "pipeline"},
+    "course_utils.grading.sandbox": {"checks.core", "system"},
+    "course_utils.grading.course": {"checks.core", "grading.sandbox", "grading.submission", "paths"},
+    "course_utils.grading.scoring": {
+        "checks.core", "grading.course", "grading.sandbox", "grading.submission", "system",
+    },
+    "course_utils.grading.nbgrader_plugins": {
+        "grading.course", "grading.sandbox", "grading.scoring", "grading.submission",
+    },
+    "course_utils.grading": {
+        "grading.course", "grading.nbgrader_plugins", "grading.sandbox", "grading.scoring",
+        "grading.submission", "system",
+    },
+    "data_setup.format": {"data"},
+    "data_setup.sources": {"data_setup.build", "data_setup.format"},
+    "data_setup.build": {"data", "data_setup.format", "system"},
+    "data_setup.inspect": {"data", "data_setup.build", "data_setup.format", "system"},
+    "data_setup": {
+        "data_setup.build", "data_setup.format", "data_setup.inspect", "data_setup.sources", "paths", "system",
+    },
+}  # fmt: skip
+
+# Packages that only some rooms may import. torch takes seconds, nbgrader belongs to grading alone.
+ONLY_IN = {
+    "nbgrader": ("course_utils.grading",),
+    "nbconvert": ("course_utils.grading",),
+    "nbformat": ("course_utils.grading",),
+    "IPython": ("course_utils.grading.sandbox",),
+    "skimage": ("data_setup.sources",),
+    "sklearn": ("data_setup.sources",),
+    "matplotlib": ("course_utils.measure", "course_utils.pipeline", "course_utils.storage"),
+    "torch": tuple(
+        f"course_utils.{room}"
+        for room in ("checks", "data", "fakes", "loading", "measure", "pipeline", "storage", "system", "training")
+    ),
+    "time": ("course_utils.fakes", "course_utils.grading", "course_utils.measure", "course_utils.pipeline",
+             "course_utils.storage", "course_utils.training", "data_setup"),
+}  # fmt: skip
+
+
+class Import(NamedTuple):
+    importer: str
+    module: str
+    names: tuple[str, ...]
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(COURSE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def modules() -> dict[str, Path]:
+    paths = [path for package in PACKAGES for path in sorted((COURSE / package).rglob("*.py"))]
+    return {module_name(path): path for path in paths}
+
+
+def is_package(module: str) -> bool:
+    return module in modules() and modules()[module].name == "__init__.py"
+
+
+def room(module: str) -> str:
+    """The package that a module lies in; a package is a room itself."""
+    return module if is_package(module) else module.rpartition(".")[0]
+
+
+@cache
+def imports() -> list[Import]:
+    """Every import in the two packages, also those inside functions and for type checkers alone."""
+    return [found for module, path in modules().items() for found in imports_of(module, path)]
+
+
+def imports_of(module: str, path: Path) -> Iterator[Import]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (Import(module, name.name, ()) for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} imports by a relative name"
+            yield Import(module, str(node.module), tuple(name.name for name in node.names))
+
+
+def ours() -> list[Import]:
+    return [one for one in imports() if one.module.split(".")[0] in PACKAGES]
+
+
+def between_rooms() -> list[Import]:
+    return [one for one in ours() if room(one.importer) != room(one.module)]
+
+
+def short(name: str) -> str:
+    return name.removeprefix("course_utils.")
+
+
+def test_every_rule_names_a_room_that_exists():
+    known = {short(module) for module in modules()}
+    assert set(MAY_IMPORT) <= set(modules())
+    assert {name for allowed in MAY_IMPORT.values() for name in allowed} <= known
+
+
+def test_a_room_imports_only_the_rooms_that_it_may():
+    forbidden = [
+        one
+        for one in between_rooms()
+        if short(one.module if one.module == "course_utils.paths" else room(one.module))
+        not in MAY_IMPORT.get(room(one.importer), ())
+        and one.module not in PACKAGES
+    ]
+    assert not forbidden
+
+
+def test_every_permission_is_used():
+    used = {(room(one.importer), short(one.module)) for one in between_rooms()}
+    used |= {(room(one.importer), short(room(one.module))) for one in between_rooms()}
+    unused = [
+        (name, other)
+        for name, allowed in MAY_IMPORT.items()
+        for other in allowed
+        if (name, other) not in used
+    ]
+    assert not [pair for pair in unused if pair not in RESERVED]
+
+
+# The sandbox may use what lessons see of the machine; data_setup's formats may use the zip records of the course.
+RESERVED = {("course_utils.grading.sandbox", "system"), ("data_setup.format", "data")}
+
+
+def test_rooms_are_entered_by_their_doors():
+    """Another room's modules are private: it offers names in its `__init__.pyi`."""
+    private = [
+        one for one in between_rooms() if not is_package(one.module) and one.module != "course_utils.paths"
+    ]
+    assert not private
+
+
+def test_what_is_imported_from_a_room_is_offered_there():
+    missing = [
+        (one.importer, one.module, name)
+        for one in between_rooms()
+        if is_package(one.module)
+        for name in one.names
+        if name not in offered(one.module)
+    ]
+    assert not missing
+
+
+@cache
+def offered(package: str) -> set[str]:
+    """What a package lists for others; packages without a list offer their sub-packages and modules."""
+    stub = modules()[package].with_suffix(".pyi")
+    inside = {name.rpartition(".")[2] for name in modules() if name.rpartition(".")[0] == package}
+    if not stub.exists():
+        return inside
+    nodes = [node for node in ast.parse(stub.read_text()).body if isinstance(node, ast.ImportFrom)]
+    return {str(name.asname) for node in nodes for name in node.names}
+
+
+def test_no_circle_of_imports():
+    """Neither between rooms nor between modules, also not for type checkers alone."""
+    between_modules: dict[str, set[str]] = {}
+    for one in ours():
+        targets = {f"{one.module}.{name}" for name in one.names if f"{one.module}.{name}" in modules()}
+        between_modules.setdefault(one.importer, set()).update(targets or {one.module})
+    tuple(TopologicalSorter(between_modules).static_order())
+    rooms: dict[str, set[str]] = {}
+    for one in between_rooms():
+        rooms.setdefault(room(one.importer), set()).add(room(one.module))
+    tuple(TopologicalSorter(rooms).static_order())
+
+
+@pytest.mark.parametrize("package", ONLY_IN)
+def test_a_package_is_imported_only_where_it_belongs(package: str):
+    elsewhere = {
+        one.importer
+        for one in imports()
+        if one.module.split(".")[0] == package and not one.importer.startswith(ONLY_IN[package])
+    }
+    assert not elsewhere
+
+
+def test_every_third_party_package_is_a_dependency_or_comes_with_one():
+    known = set(ONLY_IN) | {
+        "PIL",
+        "lazy_loader",
+        "numpy",
+        "psutil",
+        "pynvml",
+        "simplejpeg",
+        "torchvision",
+        "tqdm",
+        "traitlets",
+    }
+    used = {one.module.split(".")[0] for one in imports()} - set(sys.stdlib_module_names) - set(PACKAGES)
+    assert used <= known
+
+
+# PyTorch's compiler is chosen by CXX; a sandbox and a site are made of environment variables.
+READS_VARIABLES = (
+    "course_utils.paths",
+    "course_utils.system.compiler",
+    "course_utils.grading.",
+    "data_setup.__main__",
+)
+
+
+def test_only_paths_reads_the_environment():
+    readers = {name for name, path in modules().items() if {"environ", "getenv"} & words(path)}
+    assert not {name for name in readers if not name.startswith(READS_VARIABLES)}
+
+
+def words(path: Path) -> set[str]:
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return names | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+
+
+@pytest.mark.parametrize("top", ["course_utils", "data_setup", "tests"])
+def test_no_folder_holds_more_than_a_dozen_modules(top: str):
+    """The bank of answers is data, not modules."""
+    folders = [COURSE / top, *(path for path in (COURSE / top).rglob("*") if path.is_dir())]
+    counts = {
+        str(folder.relative_to(COURSE)): len(
+            [path for path in folder.glob("*.py") if path.stem != "__init__"]
+        )
+        for folder in folders
+        if "answers" not in folder.parts
+    }
+    assert not {folder: count for folder, count in counts.items() if count > MOST_MODULES}
