@@ -1,5 +1,5 @@
 from .cuda import DeviceBatch as DeviceBatch
 from .cuda import FakeCuda as FakeCuda
 from .cuda import HostBatch as HostBatch
-from .scripted_machine import LAUNCH as LAUNCH
+from .scripted_machine import LAUNCH_SECONDS as LAUNCH_SECONDS
 from .scripted_machine import ScriptedMachine as ScriptedMachine

@@ -1,25 +1,24 @@
-"""A machine whose every duration stands in a script: the place to test a stopwatch, since the truth is known.
+"""A training machine with scripted durations: tests a timer, because the true times are known.
 
-The host loads batches and queues steps; a GPU does the steps on its own while the host goes on. The first
-epoch is slow, as one with a cold page cache, and so is the first step, as one that compiles. No real clock
-is looked at.
+The host loads batches and queues steps; the GPU runs the steps asynchronously. The first epoch is slow, as
+with a cold page cache, and so is the first step, as with a compilation. No real clock is read.
 """
 
 from collections.abc import Iterator, Sequence
 
 from course_utils.fakes.cuda import FakeCuda
 
-LAUNCH = 1e-5
+LAUNCH_SECONDS = 1e-5
 
 
 class ScriptedMachine:
     """A loader, a training step, a clock and a device.
 
     Args:
-        load: Seconds to load each batch of a warm epoch; one epoch has as many batches.
-        compute: Seconds that the device needs for a step.
-        cold: How many times as long loading takes in the first epoch.
-        warm_up: How many times as long the very first step takes.
+        load: Seconds to load each batch of a warm epoch; its length is the number of batches of an epoch.
+        compute: Seconds of device time for a step.
+        cold: Factor on the loading times of the first epoch.
+        warm_up: Factor on the device time of the very first step.
 
     Example:
         >>> machine = ScriptedMachine(load=[0.5, 0.5], compute=1.0)
@@ -41,21 +40,21 @@ class ScriptedMachine:
         self.loader = _Loader(self)
 
     def clock(self) -> float:
-        """The host's clock, in seconds."""
+        """Return the time on the host's clock, in seconds."""
         return self.device.now
 
     def step(self, batch: int) -> None:
         """Queue one training step; the host does not wait for it."""
-        self.device.host_works(LAUNCH)
+        self.device.run_host(LAUNCH_SECONDS)
         self.device.kernel(self._compute * (self._warm_up if self.steps == 0 else 1))
         self.steps += 1
 
     def load(self) -> Iterator[int]:
-        """One epoch of batches, each after its loading time."""
+        """Yield the batches of one epoch, each after its loading time."""
         factor = self._cold if self.epochs == 0 else 1
         self.epochs += 1
         for number, seconds in enumerate(self._load):
-            self.device.host_works(seconds * factor)
+            self.device.run_host(seconds * factor)
             yield number
 
     def __len__(self) -> int:
@@ -63,7 +62,7 @@ class ScriptedMachine:
 
 
 class _Loader:
-    """Iterates over the machine's batches, again in every epoch."""
+    """An iterable over the machine's batches; each iteration is an epoch."""
 
     def __init__(self, machine: ScriptedMachine) -> None:
         self._machine = machine

@@ -5,7 +5,7 @@ import pytest
 from course_utils.fakes.cuda import FakeCuda, HostBatch, RaceError
 
 
-def test_a_blocking_copy_makes_the_host_wait_and_a_non_blocking_one_does_not():
+def test_only_a_blocking_copy_makes_the_host_wait():
     gpu = FakeCuda(copy_seconds=2)
     HostBatch(gpu, 1).to("cuda", non_blocking=True)
     assert (gpu.now, gpu.waits) == (0, 0)
@@ -13,23 +13,23 @@ def test_a_blocking_copy_makes_the_host_wait_and_a_non_blocking_one_does_not():
     assert (gpu.now, gpu.waits) == (4, 1)
 
 
-def test_a_copy_from_unpinned_memory_blocks_whatever_was_asked_for():
+def test_non_blocking_copy_from_unpinned_memory_blocks():
     gpu = FakeCuda(copy_seconds=2)
     batch = HostBatch(gpu, 1, pinned=False)
     batch.to("cuda", non_blocking=True)
     assert (gpu.now, batch.is_pinned(), batch.pin_memory().is_pinned()) == (2, False, True)
 
 
-def test_a_side_stream_copies_beside_a_kernel_and_one_engine_does_all_copies():
-    (gpu,) = (FakeCuda(copy_seconds=3),)
+def test_copies_on_side_streams_overlap_a_kernel_but_not_each_other():
+    gpu = FakeCuda(copy_seconds=3)
     gpu.kernel(5)
     for stream in (gpu.Stream(), gpu.Stream()):
         with gpu.stream(stream):
             HostBatch(gpu, 0).to(non_blocking=True)
-    assert [(row["start"], row["end"]) for row in gpu.log if row["what"] == "copy"] == [(0, 3), (3, 6)]
+    assert [(entry.start, entry.end) for entry in gpu.log if entry.kind == "copy"] == [(0, 3), (3, 6)]
 
 
-def test_using_a_batch_before_its_copy_is_done_is_a_race():
+def test_kernel_on_an_unfinished_copy_is_a_race():
     gpu = FakeCuda(copy_seconds=3)
     side = gpu.Stream()
     with gpu.stream(side):
@@ -38,8 +38,8 @@ def test_using_a_batch_before_its_copy_is_done_is_a_race():
         gpu.kernel(1, batch)
 
 
-@pytest.mark.parametrize("wait", ["stream", "event", "event_of_stream", "host"])
-def test_waiting_for_the_copy_on_the_stream_or_on_the_host_is_no_race(wait):
+@pytest.mark.parametrize("wait", ["stream", "event", "recorded event", "host"])
+def test_waiting_for_the_copy_avoids_the_race(wait):
     gpu = FakeCuda(copy_seconds=3)
     side = gpu.Stream()
     with gpu.stream(side):
@@ -50,16 +50,16 @@ def test_waiting_for_the_copy_on_the_stream_or_on_the_host_is_no_race(wait):
         gpu.current_stream().wait_stream(side)
     elif wait == "event":
         event.wait()
-    elif wait == "event_of_stream":
+    elif wait == "recorded event":
         gpu.current_stream().wait_event(side.record_event())
     else:
         side.synchronize()
     gpu.kernel(1, batch)
-    assert gpu.results() == [[7]]
+    assert gpu.values_read() == [[7]]
     assert gpu.now == (3 if wait == "host" else 0)
 
 
-def reuse(gpu, record):
+def train_two_batches(gpu, record):
     side, main = gpu.Stream(), gpu.current_stream()
     for value in (1, 2):
         with gpu.stream(side):
@@ -73,21 +73,21 @@ def reuse(gpu, record):
     return gpu
 
 
-def test_memory_is_reused_under_a_kernel_unless_the_allocator_was_told():
+def test_record_stream_prevents_reuse_of_memory_under_a_kernel():
     with pytest.raises(RaceError, match="1 was still in use when 2"):
-        reuse(FakeCuda(), record=False)
-    told = reuse(FakeCuda(), record=True)
-    assert told.results() == [[1], [2]]
-    assert {row["block"] for row in told.log if row["what"] == "copy"} == {0, 1}
+        train_two_batches(FakeCuda(), record=False)
+    recorded = train_two_batches(FakeCuda(), record=True)
+    assert recorded.values_read() == [[1], [2]]
+    assert {entry.block for entry in recorded.log if entry.kind == "copy"} == {0, 1}
 
 
-def test_a_race_that_nobody_stops_gives_wrong_numbers():
-    gpu = reuse(FakeCuda(strict=False), record=False)
+def test_race_on_a_lenient_device_gives_wrong_values():
+    gpu = train_two_batches(FakeCuda(strict=False), record=False)
     assert gpu.races == ["reused"]
-    assert gpu.results() == [[1, 2], [2]]
+    assert gpu.values_read() == [[1, 2], [2]]
 
 
-def test_memory_whose_users_are_done_is_used_again():
+def test_memory_is_reused_once_its_other_streams_are_done():
     gpu = FakeCuda()
     for value in (1, 2):
         batch = HostBatch(gpu, value).to()
@@ -96,10 +96,10 @@ def test_memory_whose_users_are_done_is_used_again():
         gpu.synchronize()
         del batch
         gc.collect()
-    assert {row["block"] for row in gpu.log} == {0}
+    assert {entry.block for entry in gpu.log} == {0}
 
 
-def test_events_tell_milliseconds_and_whether_they_happened():
+def test_events_measure_milliseconds_and_report_completion():
     gpu = FakeCuda()
     start, end = gpu.Event(enable_timing=True), gpu.Event(enable_timing=True)
     start.record()
@@ -110,7 +110,7 @@ def test_events_tell_milliseconds_and_whether_they_happened():
     assert (end.query(), gpu.default_stream().query(), gpu.now) == (True, True, 2.5)
 
 
-def test_what_is_on_the_device_stays_there():
+def test_device_batch_to_device_is_a_no_op():
     gpu = FakeCuda()
     batch = HostBatch(gpu, 1).cuda(non_blocking=True)
     assert batch.to("cuda") is batch

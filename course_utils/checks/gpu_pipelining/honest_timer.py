@@ -6,7 +6,7 @@ from math import inf, isfinite
 import numpy as np
 
 from course_utils.checks.core import Evidence, Inputs, Mistake, Truth
-from course_utils.fakes import LAUNCH, ScriptedMachine
+from course_utils.fakes import LAUNCH_SECONDS, ScriptedMachine
 
 EPOCHS, BATCHES = 4, 60
 ALLOWED = 0.03
@@ -110,7 +110,7 @@ def _mistaken(worlds: list[dict], true: list[float]) -> Iterator[tuple[str, list
         both = zip(load, slower, compute, extra, strict=True)
         yield "synchronises_every_step", [a * b + c + share * d for a, b, c, d in both]
         yield "loading_left_out", [c + share * d for c, d in zip(compute, extra, strict=True)]
-    yield "loading_left_out", [LAUNCH] * len(worlds)
+    yield "loading_left_out", [LAUNCH_SECONDS] * len(worlds)
     yield "cold_and_warm_mean", [(a + (EPOCHS - 1) * b) / EPOCHS for a, b in zip(cold, true, strict=True)]
     yield "cold_and_warm_mean", [(a + b) / 2 for a, b in zip(cold, true, strict=True)]
     yield "warm_up_counted", cold
@@ -136,7 +136,7 @@ def _epoch(world: dict, first: bool) -> float:
     """Seconds per batch that the script gives an epoch: the device works while the host goes on."""
     host = device = 0.0
     for number, load in enumerate(world["load"]):
-        host += load * (world["cold"] if first else 1) + LAUNCH
+        host += load * (world["cold"] if first else 1) + LAUNCH_SECONDS
         slow = world["warm_up"] if first and number == 0 else 1
         device = max(device, host) + world["compute"] * slow
     return device / len(world["load"])

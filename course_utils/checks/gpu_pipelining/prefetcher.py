@@ -37,7 +37,7 @@ def _train(scenario: Scenario, prefetch: Callable[..., Iterable[Any]]) -> dict:
 
     def loader() -> Iterator[list[HostBatch]]:
         for values in scenario["values"]:
-            gpu.host_works(scenario["load"])
+            gpu.run_host(scenario["load"])
             counts["asked"] += 1
             yield [HostBatch(gpu, value) for value in values]
 
@@ -47,16 +47,16 @@ def _train(scenario: Scenario, prefetch: Callable[..., Iterable[Any]]) -> dict:
         tensors = list(batch)
         if not all(isinstance(tensor, DeviceBatch) for tensor in tensors):
             return {"on_device": False}
-        used.append([tensor.copied["value"] for tensor in tensors])
+        used.append([tensor.value for tensor in tensors])
         gpu.kernel(scenario["compute"], *tensors)
     waits = gpu.waits
     gpu.synchronize()
     return {
         "on_device": True,
         "used": used,
-        "seen": gpu.results(),
+        "seen": gpu.values_read(),
         "races": gpu.races,
-        "log": [[row["what"], row["stream"], row["start"], row["end"]] for row in gpu.log],
+        "log": [[entry.kind, entry.stream, entry.start, entry.end] for entry in gpu.log],
         "waits": waits,
         "ahead": ahead,
         "seconds": gpu.now,
