@@ -17,12 +17,21 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-END = struct.Struct("<4s8xLL2x")  # the last record of a zip: size and offset of its directory
-END64 = struct.Struct("<4s36xQQ")  # the same with 64 bits, where needed; a locator of 20 bytes between
-CENTRAL = struct.Struct("<4s4xHH4xLLLHHH8xL")  # flags, method, CRC, two sizes, lengths of three tails, offset
-LOCAL = struct.Struct("<4s22xHH")  # lengths of the name and the extra field that stand before the data
+from course_utils.data.zip_format import (
+    CENTRAL,
+    CENTRAL_SIGNATURE,
+    END,
+    END64,
+    END_SIGNATURE,
+    LOCAL,
+    LOCAL_SIGNATURE,
+    LOCATOR64,
+    LOCATOR64_SIGNATURE,
+    MAX32,
+    ZIP64_EXTRA,
+)
+
 MOST_AROUND = LOCAL.size + 2 * 0xFFFF + 24  # a header, name, extra field and data descriptor at their longest
-IN_EXTRA = 0xFFFFFFFF  # stands for a number that needs 64 bits and is kept in the extra field
 ENCRYPTED, UTF8 = 1, 1 << 11
 FIELDS = "name, offset, span, size, crc"
 
@@ -78,10 +87,10 @@ class ZipIndex:
         _, offset, span, size, crc = self.table[i].item()
         found = os.pread(self._fd, span, offset)
         # Only the header beside the data tells where the data begin: its extra field may have another length.
-        signature, *lengths = LOCAL.unpack_from(found.ljust(LOCAL.size))
-        start = LOCAL.size + sum(lengths)
+        signature, *_, name_length, extra_length = LOCAL.unpack_from(found.ljust(LOCAL.size))
+        start = LOCAL.size + name_length + extra_length
         data = memoryview(found)[start : start + size]
-        if signature != b"PK\3\4" or len(data) != size or (check and zlib.crc32(data) != crc):
+        if signature != LOCAL_SIGNATURE or len(data) != size or (check and zlib.crc32(data) != crc):
             raise BadZipFile(f"{self.path}: {self.name(i)!r} is damaged, or the zip was changed while open")
         return data
 
@@ -112,25 +121,26 @@ def scan(path: Path, stamp: tuple) -> np.ndarray:
 
 def _directory(zipped: mmap.mmap) -> tuple[int, int, int]:
     """Return where the directory begins and ends, and how many bytes stand before the zip itself."""
-    end = zipped.rfind(b"PK\5\6")
+    end = zipped.rfind(END_SIGNATURE)
     if end < 0:
         raise BadZipFile("it has no directory")
-    size, offset = END.unpack_from(zipped, end)[1:]
-    if zipped[max(end - 20, 0) : end].startswith(b"PK\6\7"):
-        end -= 20 + END64.size
-        size, offset = END64.unpack_from(zipped, end)[1:]
+    *_, size, offset, _ = END.unpack_from(zipped, end)
+    if zipped[max(end - LOCATOR64.size, 0) : end].startswith(LOCATOR64_SIGNATURE):
+        end -= LOCATOR64.size + END64.size
+        *_, size, offset = END64.unpack_from(zipped, end)
     return end - size, end, end - size - offset
 
 
 def _members(zipped: mmap.mmap, at: int, end: int, shift: int) -> Iterator[tuple[bytes, int, int, int, int]]:
     """Yield name, offset, a zero for the span, size and CRC of each member in the directory."""
     while at < end:
-        signature, flags, method, crc, packed, size, *tails, offset = CENTRAL.unpack_from(zipped, at)
-        if signature != b"PK\1\2":
+        record = CENTRAL.unpack_from(zipped, at)
+        signature, _, _, flags, method, _, _, crc, packed, size, *tails, _, _, _, offset = record
+        if signature != CENTRAL_SIGNATURE:
             raise BadZipFile("its directory is damaged")
         extra = at + CENTRAL.size + tails[0]
         name, at = zipped[extra - tails[0] : extra], extra + tails[1] + tails[2]
-        if IN_EXTRA in (size, packed, offset):
+        if MAX32 in (size, packed, offset):
             size, packed, offset = _widen(zipped[extra : extra + tails[1]], size, packed, offset)
         if not (flags & UTF8 or name.isascii()):
             name = name.decode("cp437").encode()
@@ -144,7 +154,7 @@ def _members(zipped: mmap.mmap, at: int, end: int, shift: int) -> Iterator[tuple
 def _widen(extra: bytes, *numbers: int) -> list[int]:
     """Return the numbers, those of 64 bits from the extra field, where they stand in this order."""
     at = 0
-    while extra[at : at + 2] != b"\1\0":
+    while struct.unpack_from("<H", extra, at)[0] != ZIP64_EXTRA:
         at += 4 + struct.unpack_from("<H", extra, at + 2)[0]
-    wide = iter(struct.unpack_from(f"<{numbers.count(IN_EXTRA)}Q", extra, at + 4))
-    return [next(wide) if number == IN_EXTRA else number for number in numbers]
+    wide = iter(struct.unpack_from(f"<{numbers.count(MAX32)}Q", extra, at + 4))
+    return [next(wide) if number == MAX32 else number for number in numbers]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 
-from course_utils.data import INFO_NAME
+from course_utils.data import INFO_NAME, zip_format
 from data_setup.create.journal import Entry, read_entries, read_records
 from data_setup.create.zip_writer import Growing
 from data_setup.format import (
@@ -15,11 +15,7 @@ from data_setup.format import (
     RAW,
     RAW_BYTES,
     SIDE,
-    Member,
     Stage,
-    directory,
-    local_header,
-    member_span,
     write_atomically,
 )
 
@@ -71,9 +67,9 @@ def _finish_archive(
     size = crc = 0
     for piece in _info_text(labels, layout):
         size, crc = size + len(piece), zlib.crc32(piece, crc)
-    info = Member(INFO_NAME, size, crc, archive.end)
-    archive.append(local_header(INFO_NAME, size, crc))
-    records = directory(_members(journal, measure, info), archive.end + size)
+    info = zip_format.Member(INFO_NAME, size, crc, archive.end)
+    archive.append(zip_format.local_header(INFO_NAME, size, crc))
+    records = zip_format.central_directory(_members(journal, measure, info), archive.end + size)
     for piece in chain(_info_text(labels, layout), _joined(records)):
         archive.append(piece)
     archive.finish()
@@ -95,10 +91,10 @@ def _joined(records: Iterator[bytes]) -> Iterator[bytes]:
         yield some
 
 
-def _members(journal: Path, measure: Measure, info: Member) -> Iterator[Member]:
+def _members(journal: Path, measure: Measure, info: zip_format.Member) -> Iterator[zip_format.Member]:
     offset = 0
     for entry in read_entries(journal):
         size, crc = measure(entry)
-        yield Member(entry.name, size, crc, offset)
-        offset += member_span(entry.name, size)
+        yield zip_format.Member(entry.name, size, crc, offset)
+        offset += zip_format.member_span(entry.name, size)
     yield info

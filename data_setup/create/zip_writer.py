@@ -5,8 +5,8 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from course_utils.data import zip_format
 from data_setup.create.direct_writer import Appender
-from data_setup.format import local_header, member_span
 
 
 class Growing:
@@ -37,7 +37,7 @@ class Growing:
             crc: The CRC-32 of its bytes.
             data: Its bytes.
         """
-        self.append(local_header(name, len(data), crc))
+        self.append(zip_format.local_header(name, len(data), crc))
         self.append(data)
 
     def append(self, data: bytes | memoryview) -> None:
@@ -61,9 +61,10 @@ class Growing:
         end, sha = self.end, self.sha.copy()
         self._reader.seek(end)
         for name, size, crc in members:
-            span = member_span(name, size)
+            span = zip_format.member_span(name, size)
             data = self._reader.read(span)
-            if data[: span - size] != local_header(name, size, crc) or zlib.crc32(data[span - size :]) != crc:
+            header, content = data[: span - size], data[span - size :]
+            if header != zip_format.local_header(name, size, crc) or zlib.crc32(content) != crc:
                 return False
             sha.update(data)
             end += span

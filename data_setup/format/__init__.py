@@ -1,4 +1,4 @@
-"""The format of a set on disk: layout, manifest, zip records, errors, atomic writes."""
+"""The format of a set on disk: layout, manifest, errors, atomic writes."""
 
 import lazy_loader
 

@@ -20,8 +20,3 @@ from .manifest import manifest_text as manifest_text
 from .manifest import read_files as read_files
 from .manifest import read_header as read_header
 from .manifest import versions as versions
-from .zip_records import LOCAL as LOCAL
-from .zip_records import Member as Member
-from .zip_records import directory as directory
-from .zip_records import local_header as local_header
-from .zip_records import member_span as member_span

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from data_setup.format import LOCAL, SetupError, UnreadableError
+from course_utils.data import zip_format
+from data_setup.format import SetupError, UnreadableError
 
 SUFFIXES = (".jpeg", ".jpg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
 STORED, DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
@@ -148,8 +149,8 @@ def _handle(source: Path) -> int:
 
 
 def _read_from_zip(handle: int, place: Place) -> bytes:
-    header = LOCAL.unpack(os.pread(handle, LOCAL.size, place.offset))
+    header = zip_format.LOCAL.unpack(os.pread(handle, zip_format.LOCAL.size, place.offset))
     # The local header counts: its extra field may be longer than the one in the directory.
-    start = place.offset + LOCAL.size + header[-2] + header[-1]
+    start = place.offset + zip_format.LOCAL.size + header[-2] + header[-1]
     data = os.pread(handle, place.size, start)
     return data if place.method == STORED else zlib.decompress(data, -15)

@@ -6,13 +6,13 @@ import zipfile
 
 import pytest
 
+from course_utils.data.zip_format import member_span
 from data_setup.create.journal import Entry, Record
 from data_setup.create.publish import publish_set
 from data_setup.create.shard import Shard
 from data_setup.create.staging import claim
 from data_setup.format.layout import RAW_BYTES, image_name
 from data_setup.format.manifest import read_files, read_header
-from data_setup.format.zip_records import member_span
 
 RAW_SPAN = member_span(image_name(0), RAW_BYTES)
 COUNT, CHUNK, JPEG_BYTES = 66_000, 1000, 20_000  # 13 GB of raw pixels, all of them a hole in the file

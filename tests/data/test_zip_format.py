@@ -4,7 +4,7 @@ import zlib
 
 import pytest
 
-from data_setup.format.zip_records import Member, directory, local_header, member_span
+from course_utils.data.zip_format import Member, central_directory, local_header, member_span
 
 
 def archive(contents):
@@ -12,7 +12,7 @@ def archive(contents):
     for name, content in contents.items():
         members.append(Member(name, len(content), zlib.crc32(content), len(data)))
         data += local_header(name, len(content), zlib.crc32(content)) + content
-    return data + b"".join(directory(members, len(data)))
+    return data + b"".join(central_directory(members, len(data)))
 
 
 @pytest.mark.parametrize("contents", [{}, {"a.raw": b""}, {"a.raw": b"one", "dataset.json": b"{}" * 999}])
@@ -40,7 +40,9 @@ def test_far_members_are_found(offset):
 
     hole = offset
     content = local_header("a.raw", 3, zlib.crc32(b"one")) + b"one"
-    tail = b"".join(directory([Member("a.raw", 3, zlib.crc32(b"one"), offset)], offset + len(content)))
+    tail = b"".join(
+        central_directory([Member("a.raw", 3, zlib.crc32(b"one"), offset)], offset + len(content))
+    )
     with zipfile.ZipFile(Far(content + tail)) as pack:
         assert pack.getinfo("a.raw").header_offset == offset
         assert pack.read("a.raw") == b"one"
