@@ -1,4 +1,4 @@
-"""What nbgrader's configuration names, and what calls nbgrader: preprocessor, exporter, gradebook, feedback, release."""
+"""Plug-ins for nbgrader and calls of nbgrader: preprocessor, exporter, gradebook, feedback, release."""
 
 import lazy_loader
 

@@ -1,7 +1,8 @@
-"""The ways to shut a process in: bubblewrap, Apptainer or the kernel's namespaces; with none, a refusal."""
+"""Sandbox backends: bubblewrap, Apptainer, or Linux namespaces; grading refuses to run without one."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -25,25 +26,29 @@ ENVIRONMENT = {
 }
 KINDS = ("bwrap", "apptainer", "namespaces")
 REFUSAL = (
-    "Nothing here can shut a student's code in, so nothing is graded. Install bubblewrap (`apt install "
-    "bubblewrap`), or Apptainer, or have the administrators allow unprivileged user namespaces "
-    "(`sysctl kernel.unprivileged_userns_clone=1`). To run submissions that you trust without "
-    "any protection, say so: `--sandbox none`, or `c.Grading.sandbox = 'none'` in nbgrader_config.py."
+    "No sandbox works on this machine, so nothing is graded. Install bubblewrap (`apt install bubblewrap`) "
+    "or Apptainer, or ask the administrators to allow unprivileged user namespaces "
+    "(`sysctl kernel.unprivileged_userns_clone=1`). To run trusted submissions without protection, "
+    "use `--sandbox none`, or `c.Grading.sandbox = 'none'` in nbgrader_config.py."
 )
+ROOM = Path(__file__).resolve().parent
+GRADING = ROOM.parent
+# A hidden folder, and the entries in it that stay visible.
+Hidden = dict[Path, list[str]]
 
 
 class NoSandboxError(RuntimeError):
-    """This machine has no means to shut a student's code in."""
+    """No sandbox backend works on this machine."""
 
 
 def choose(wanted: str = "auto") -> str:
-    """Finds the means to use.
+    """Return the sandbox backend to use.
 
     Args:
         wanted: One of `KINDS`, `none`, or `auto` for the first of `KINDS` that works here.
 
     Raises:
-        NoSandboxError: Nothing works and nobody said `none`; the message says what to do.
+        NoSandboxError: No backend works and `none` was not requested; the message says what to do.
     """
     if wanted == "none":
         return wanted
@@ -55,15 +60,18 @@ def choose(wanted: str = "auto") -> str:
 
 @lru_cache
 def works(kind: str) -> bool:
-    """Tries whether a sandbox of this kind starts."""
-    command = shut_in(kind, ["/bin/true"])
+    """Check that a sandbox of this kind starts."""
+    command = sandbox_command(kind, ["/bin/true"])
     if shutil.which(command[0]) is None:
         return False
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-def shut_in(kind: str, command: list[str], readable: list[Path] | None = None) -> list[str]:
-    """Builds the command line that runs `command` in a sandbox.
+def sandbox_command(kind: str, command: list[str], readable: list[Path] | None = None) -> list[str]:
+    """Build the command line that runs `command` in a sandbox.
+
+    The sandbox shows the Python environment and `course_utils`, but of `course_utils.grading` only this
+    package, and nothing of `data_setup`.
 
     Args:
         kind: One of `KINDS`, or `none`.
@@ -72,17 +80,28 @@ def shut_in(kind: str, command: list[str], readable: list[Path] | None = None) -
     """
     views = [*_environment_folders(), *(readable or [])]
     builders = {"bwrap": _bwrap, "apptainer": _apptainer, "namespaces": _namespaces}
-    return [*builders[kind](views), *command] if kind in builders else command
+    return [*builders[kind](views, _hidden(views)), *command] if kind in builders else command
 
 
 def _environment_folders() -> list[Path]:
-    """The Python environment and this package, and nothing else of the repository."""
     package = Path(course_utils.__file__).parent
     places = [sys.prefix, sys.base_prefix, sysconfig.get_path("purelib"), package]
     return sorted({Path(place).resolve() for place in places} | {Path(sys.prefix)})
 
 
-def _bwrap(views: list[Path]) -> list[str]:
+def _hidden(views: list[Path]) -> Hidden:
+    """List the folders below `views` and /usr that a submission must not read."""
+    visible = {GRADING: [*sorted(path.name for path in GRADING.glob("__init__.py*")), ROOM.name]}
+    visible[GRADING.parents[1] / "data_setup"] = []
+    return {
+        view / folder.relative_to(view.resolve()): kept
+        for view in [Path("/usr"), *views]
+        for folder, kept in visible.items()
+        if folder.is_relative_to(view.resolve()) and folder.is_dir()
+    }
+
+
+def _bwrap(views: list[Path], hidden: Hidden) -> list[str]:
     command = ["bwrap", "--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-pid"]
     command += ["--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox"]
     if os.geteuid() != 0:
@@ -104,11 +123,16 @@ def _bwrap(views: list[Path]) -> list[str]:
     for view in views:
         if not view.is_relative_to("/usr"):
             command += [*_passable(view.parent), "--ro-bind", str(view), str(view)]
+    for folder, kept in hidden.items():
+        command += ["--perms", "0755", "--tmpfs", str(folder)]
+        for name in kept:
+            command += ["--ro-bind", str(folder / name), str(folder / name)]
+        command += ["--remount-ro", str(folder)]
     return [*command, *_passable(Path("/home/student")), "--chdir", "/home/student", "--"]
 
 
 def _passable(folder: Path) -> list[str]:
-    # bubblewrap makes missing parents for root alone; the submission is another user.
+    # bubblewrap creates missing parents readable by root alone; the submission runs as another user.
     parts = [part for part in reversed([folder, *folder.parents]) if part != Path("/")]
     return [word for part in parts for word in ("--perms", "0755", "--dir", str(part))]
 
@@ -118,17 +142,27 @@ def _variables() -> dict[str, str]:
     return {**ENVIRONMENT, "PATH": ":".join(folders), "VIRTUAL_ENV": sys.prefix}
 
 
-def _apptainer(views: list[Path]) -> list[str]:
+def _apptainer(views: list[Path], hidden: Hidden) -> list[str]:
     command = ["apptainer", "--quiet", "exec", "--containall", "--cleanenv", "--no-home", "--writable-tmpfs"]
     command += ["--net", "--network", "none"]
     for name, value in _variables().items():
         command += ["--env", f"{name}={value}"]
     for view in views:
         command += ["--bind", f"{view}:{view}:ro"]
+    # Apptainer mounts no empty folder inside another bind, so visible files cover the hidden ones; their
+    # names can still be listed. Not run by the tests, which have no Apptainer.
+    for folder, kept in hidden.items():
+        for path in sorted(folder.iterdir()):
+            if path.name not in kept:
+                cover = ROOM if path.is_dir() else Path("/dev/null")
+                command += ["--bind", f"{cover}:{path}:ro"]
     return [*command, str(Path(sys.prefix) / "sandbox.sif")]
 
 
-def _namespaces(views: list[Path]) -> list[str]:
-    script = Path(__file__).parent / "namespace_launcher.py"
-    variables = [f"{name}={value}" for name, value in _variables().items()]
-    return [sys.executable, "-I", str(script), *variables, "--", *map(str, views), "--"]
+def _namespaces(views: list[Path], hidden: Hidden) -> list[str]:
+    launch = {
+        "variables": _variables(),
+        "folders": [str(view) for view in views],
+        "hidden": {str(folder): kept for folder, kept in hidden.items()},
+    }
+    return [sys.executable, "-I", str(ROOM / "namespace_launcher.py"), json.dumps(launch)]

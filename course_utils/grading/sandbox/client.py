@@ -257,7 +257,7 @@ class Box:
             str(theirs.fileno()),
             json.dumps(orders),
         ]
-        command = self._group.enter(backends.shut_in(self.kind, command, self.readable))
+        command = self._group.enter(backends.sandbox_command(self.kind, command, self.readable))
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         with theirs:
             self._process = subprocess.Popen(

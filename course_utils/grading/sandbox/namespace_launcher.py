@@ -1,49 +1,69 @@
-"""The sandbox of last resort: a view of its own, made of namespaces by this script itself.
+"""Run a command in a file system view of its own, made of namespaces: the sandbox of last resort.
 
-`python namespace_launcher.py NAME=VALUE ... -- FOLDER ... -- COMMAND ...` shows the command the system's programs and the
-folders, read-only, and nothing else. Started by `sandbox.py`.
+`python namespace_launcher.py LAUNCH COMMAND ...`, where LAUNCH is a `Launch` as JSON; `backends` writes this
+command line.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
+from typing import TypedDict
 
 from course_utils.grading.sandbox import namespaces as ns
 
-# There on every Linux, and no file to show lies in it.
+# This folder exists on every Linux system and holds nothing that the sandbox shows.
 ROOT = Path("/sys")
 DEVICES = ("null", "zero", "full", "random", "urandom")
 
 
+class Launch(TypedDict):
+    """What the command sees.
+
+    Attributes:
+        variables: Its environment.
+        folders: Visible, read-only, beside the system's programs.
+        hidden: Folders that appear empty but for the entries named.
+    """
+
+    variables: dict[str, str]
+    folders: list[str]
+    hidden: dict[str, list[str]]
+
+
 def main(arguments: list[str]) -> int:
-    """Enters the namespaces and runs the command as their first process."""
-    first = arguments.index("--")
-    second = arguments.index("--", first + 1)
-    variables = dict(pair.split("=", 1) for pair in arguments[:first])
-    views = [Path(view) for view in arguments[first + 1 : second]]
+    """Enter the namespaces, run the command as their first process and return its exit status."""
+    launch: Launch = json.loads(arguments[0])
     ns.die_with_parent()
     if os.geteuid() != 0:
         ns.enter_user_namespace()
     ns.unshare(ns.CLONE_NEWNS | ns.CLONE_NEWPID | ns.CLONE_NEWIPC | ns.CLONE_NEWNET | ns.CLONE_NEWUTS)
     child = os.fork()
     if child == 0:
-        _become(views, variables, arguments[second + 1 :])
+        _execute(launch, arguments[1:])
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status)
 
 
-def _become(views: list[Path], variables: dict[str, str], command: list[str]) -> None:
+def _execute(launch: Launch, command: list[str]) -> None:
     ns.die_with_parent()
     ns.private_mounts()
     ns.private_tmpfs(str(ROOT), 64, mode="755")
     (ROOT / "tmp").mkdir()
     ns.private_tmpfs(str(ROOT / "tmp"), 256)
     system = [Path("/usr"), *(Path("/") / name for name in ("bin", "sbin", "lib", "lib64"))]
-    for view in [*system, *views, Path("/etc/ld.so.cache"), Path("/etc/alternatives"), Path("/etc/fonts")]:
+    views = [
+        *system,
+        *map(Path, launch["folders"]),
+        *map(Path, ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")),
+    ]
+    for view in views:
         if view.exists() or view.is_symlink():
             _show(view)
+    for folder, kept in launch["hidden"].items():
+        _hide(Path(folder), kept)
     for name in DEVICES:
         _show(Path("/dev") / name, read_only=False)
     for folder in ("proc", "dev/pts", "dev/shm", "home/student"):
@@ -56,7 +76,15 @@ def _become(views: list[Path], variables: dict[str, str], command: list[str]) ->
     (ROOT / "dev/ptmx").symlink_to("pts/ptmx")
     ns.change_root(ROOT)
     os.chdir("/home/student")
-    os.execve(command[0], command, variables)
+    os.execve(command[0], command, launch["variables"])
+
+
+def _hide(folder: Path, kept: list[str]) -> None:
+    place = ROOT / folder.relative_to("/")
+    ns.private_tmpfs(str(place), 1, mode="755")
+    for name in kept:
+        _show(folder / name)
+    ns.mount("none", str(place), "", ns.MS_BIND | ns.MS_REMOUNT | ns.MS_RDONLY | ns.MS_NOSUID | ns.MS_NODEV)
 
 
 def _show(path: Path, read_only: bool = True) -> None:

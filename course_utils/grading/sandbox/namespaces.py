@@ -54,15 +54,21 @@ def private_tmpfs(target: str, megabytes: int, mode: str = "1777") -> None:
 
 
 def private_tmpfs_around_mounts(target: str, megabytes: int) -> None:
-    """Does the same, and keeps what is mounted below `target`: an environment may lie in `/tmp`."""
-    kept = {place: os.open(place, os.O_PATH) for place in mounts() if place.startswith(f"{target}/")}
+    """Mount the same, but keep what is mounted below `target`: an environment may lie in `/tmp`."""
+    kept: dict[str, int] = {}
+    for place in mounts():
+        if place.startswith(f"{target}/") and not any(place.startswith(f"{outer}/") for outer in kept):
+            kept[place] = os.open(place, os.O_PATH)
     private_tmpfs(target, megabytes)
     for place, handle in kept.items():
-        seen = Path(f"/proc/self/fd/{handle}")
-        (Path(place) if seen.is_dir() else Path(place).parent).mkdir(parents=True, exist_ok=True)
-        if not seen.is_dir():
+        source = Path(f"/proc/self/fd/{handle}")
+        if source.is_dir():
+            Path(place).mkdir(parents=True, exist_ok=True)
+        else:
+            Path(place).parent.mkdir(parents=True, exist_ok=True)
             Path(place).touch()
-        mount(str(seen), place, "", MS_BIND)
+        # With all that is mounted inside it, which alone hides parts of it.
+        mount(str(source), place, "", MS_BIND | MS_REC)
         os.close(handle)
 
 

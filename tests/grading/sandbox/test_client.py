@@ -72,6 +72,40 @@ def test_what_lies_in_a_temporary_folder_can_be_read_and_not_changed(kind, tmp_p
     assert "Read-only file system" in reply.text
 
 
+LIST = "import os\nprint(sorted(os.listdir({!r})))"
+GRADING = Path(backends.__file__).parents[1]
+
+
+def test_only_the_sandbox_room_of_the_grader_is_visible(box):
+    sources = [
+        LIST.format(str(GRADING)),
+        "import course_utils.grading.scoring",
+        "import course_utils.grading.sandbox.client",
+        "from course_utils.data import packed_images",
+    ]
+    listed, hidden, visible, lesson = box.run([Step(*pair) for pair in enumerate(sources)], {}).values()
+    assert eval(listed.text) == ["__init__.py", "__init__.pyi", "sandbox"]
+    assert hidden.error == "ModuleNotFoundError: No module named 'course_utils.grading.scoring'"
+    assert (visible.error, lesson.error) == ("", "")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_installed_grader_is_hidden_too(kind, tmp_path, monkeypatch):
+    site = tmp_path / "env" / "site-packages"
+    for name in ("course_utils/grading/scoring", "course_utils/grading/sandbox", "data_setup/build", "numpy"):
+        (site / name).mkdir(parents=True)
+    (site / "course_utils" / "grading" / "__init__.py").touch()
+    tmp_path.chmod(0o755)
+    monkeypatch.setattr(backends, "GRADING", site / "course_utils" / "grading")
+    folders = [site, site / "data_setup", site / "course_utils" / "grading"]
+    with Box(kind, (), LIMITS, readable=[tmp_path / "env"]) as box:
+        replies = box.run(
+            [Step(number, LIST.format(str(folder))) for number, folder in enumerate(folders)], {}
+        )
+    listed = [eval(reply.text) for reply in replies.values()]
+    assert listed == [["course_utils", "data_setup", "numpy"], [], ["__init__.py", "sandbox"]]
+
+
 def test_no_privilege_is_left(box):
     lines = box.run([Step(0, "!grep -h ^Cap /proc/self/status; grep NoNewPrivs /proc/self/status")], {})[
         0
@@ -120,7 +154,7 @@ def test_a_sandbox_that_does_not_start_is_the_graders_fault():
 
 
 def test_apptainer_shuts_in_with_no_network_home_or_environment():
-    command = backends.shut_in("apptainer", ["/bin/true"], [Path("/data")])
+    command = backends.sandbox_command("apptainer", ["/bin/true"], [Path("/data")])
     assert {"--containall", "--cleanenv", "--no-home"} <= set(command)
     assert command[command.index("--network") + 1] == "none"
     assert "/data:/data:ro" in command
