@@ -23,7 +23,7 @@ LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-brow
               --LanguageServerManager.autodetect=False --ServerApp.root_dir="$(CURDIR)" \
               --LabApp.default_url=/lab/tree/$(NOTEBOOK)
 
-.PHONY: help lab serve test proofs release collect grade feedback export data bench
+.PHONY: help lab serve check test proofs release collect grade feedback export data bench
 .DEFAULT_GOAL := help
 # The prerequisites of lab are steps in this order.
 .NOTPARALLEL:
@@ -41,11 +41,16 @@ data: $(READY)  ## the default data, 2,000 photographs in all three forms, unles
 	@$(BIN)/python -m data_setup photos --if-missing || \
 	    .make/fail.sh "the data is not complete." "mend what the message above names, then run the same command again"
 
+check: $(READY)  ## lint, types and the quick tests, in about a minute: before each commit
+	@$(RUN) ruff check --no-cache --quiet && $(BIN)/ruff format --no-cache --quiet --check
+	@$(RUN) mypy
+	@$(RUN) pytest -n $(JOBS) -q -m "not slow and not proof" $(or $(TESTS),tests)
+
 test: $(READY) data  ## all tests, every lesson included (TESTS="tests/test_paths.py" for some, JOBS=2 at once)
 	@$(RUN) pytest -n $(JOBS) $(TESTS)
 
-proofs: $(READY) data  ## a class of 300 graded under kills, and grading beside stock nbgrader (15 minutes)
-	@LOAD_CLASS=300 $(RUN) pytest -v tests/grading/test_load.py
+proofs: $(READY) data  ## what repeats or takes minutes: 300 submissions under kills, every lesson validated (20 minutes)
+	@$(RUN) pytest -n $(JOBS) -m proof $(TESTS)
 	@$(RUN) python -m tests.bench.grading_speed
 
 release: $(READY)  ## notebooks/, generated afresh from solutions/ (FORCE=yes where somebody has worked in notebooks/)

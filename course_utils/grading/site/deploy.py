@@ -101,7 +101,8 @@ def _course(site: Site) -> Iterator[str]:
         yield f"cloned the course into {site.course}"
 
 
-def _environment(site: Site) -> Iterator[str]:
+def _environment(site: Site, compile_bytecode: bool = True) -> Iterator[str]:
+    """Install the environment, with the bytecode that students, who cannot write there, could never keep."""
     stamp = site.environment / READY
     wanted = (site.source / "requirements.txt").read_text() + _revision(site.source)
     if stamp.is_file() and stamp.read_text() == wanted:
@@ -111,8 +112,8 @@ def _environment(site: Site) -> Iterator[str]:
     if not uv:
         raise SetupError(f"uv is not installed; this fetches it: make -C {site.source} data")
     _run(uv, "venv", "--quiet", "--clear", "--python", site.python, site.environment)
-    _run(uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", site.environment,
-         "--requirements", site.source / "requirements.txt", site.source)  # fmt: skip
+    options = ["--quiet", *["--compile-bytecode"] * compile_bytecode, "--python", site.environment]
+    _run(uv, "pip", "install", *options, "--requirements", site.source / "requirements.txt", site.source)
     _run("chmod", "-R", "go+rX", site.environment)
     stamp.write_text(wanted)
     yield f"installed the environment {site.environment}"
