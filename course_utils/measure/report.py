@@ -73,7 +73,7 @@ def operations_table(operations: Mapping[str, FileOps]) -> Table:
     """
     header = ("read through", "opens", "stats", "reads", "listings", "MB", "operations")
     rows = [
-        (label, f"{o.opens:,}", f"{o.stats:,}", f"{o.reads:,}", f"{o.lists:,}", f"{o.nbytes / 1e6:,.1f}",
+        (label, f"{o.opens:,}", f"{o.stats:,}", f"{o.reads:,}", f"{o.listings:,}", f"{o.nbytes / 1e6:,.1f}",
          f"{o.operations:,}")
         for label, o in operations.items()
     ]  # fmt: skip
@@ -117,7 +117,7 @@ def plot_operations(operations: Mapping[str, FileOps], title: str = "", ax: Axes
     ax = ax or _new_axes(len(operations))
     left = [0] * len(operations)
     for kind, colour in KIND_COLOURS.items():
-        counts = [getattr(o, "lists" if kind == "listings" else kind) for o in operations.values()]
+        counts = [getattr(o, kind) for o in operations.values()]
         if any(counts):
             ax.barh(range(len(counts)), counts, left=left, color=colour, height=0.6, label=kind)
         left = [a + b for a, b in zip(left, counts, strict=True)]

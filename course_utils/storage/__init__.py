@@ -1,4 +1,4 @@
-"""Files and their costs: operations counted, the page cache, a model of a shared file system."""
+"""Count file operations, measure and evict the page cache, and model a shared file system."""
 
 import lazy_loader
 

@@ -1,7 +1,6 @@
-from . import io_hooks as io_hooks
 from . import page_cache as page_cache
-from . import shared_fs_dataset as shared_fs_dataset
 from . import strace as strace
+from .epoch_io import EpochOps as EpochOps
 from .epoch_io import count_epoch as count_epoch
 from .io_counter import FileOps as FileOps
 from .io_counter import count_operations as count_operations

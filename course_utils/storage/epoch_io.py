@@ -1,7 +1,7 @@
-"""The file operations of one epoch over a dataset, in whatever processes it is read.
+"""Count the file operations of one epoch over a dataset, workers included.
 
 Example:
-    >>> from course_utils.storage.epoch_io import count_epoch
+    >>> from course_utils.storage import count_epoch
     >>> ops = count_epoch(lambda: JpegDataset("data/disk_transformed"), num_workers=2)   # doctest: +SKIP
     >>> ops.epoch                                                                          # doctest: +SKIP
     2,000 opens, 2,000 stats, 6,000 reads, 45.3 MB
@@ -10,25 +10,26 @@ Example:
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass
+from typing import Any, cast
 
 from torch.utils.data import Dataset, IterableDataset
 
 from course_utils.loading import make_loader
 from course_utils.storage.io_counter import FileOps, OperationCounter, count_operations, kernel_reads
 
-__all__ = ["EpochOps", "count_epoch"]
+__all__ = ["EpochOps", "UncountedReadsError", "count_epoch"]
 
 
 @dataclass(frozen=True)
 class EpochOps:
-    """File operations of making a dataset and of reading all of it once.
+    """File operations of constructing a dataset and of reading all of it once.
 
     Args:
-        opening: what making the dataset asked for.
-        epoch: what reading every sample once asked for, in all processes together.
-        samples: how many samples there were.
+        opening: operations while the dataset is constructed.
+        epoch: operations of reading every sample once, in all processes together.
+        samples: number of samples.
     """
 
     opening: FileOps
@@ -37,76 +38,77 @@ class EpochOps:
 
 
 def count_epoch(
-    make_dataset: Callable[[], Dataset],
+    make_dataset: Callable[[], Dataset[object]],
     num_workers: int = 0,
     batch_size: int = 32,
     shuffle: bool = False,
-    **loader_options: object,
+    **loader_options: Any,  # noqa: ANN401 - whatever DataLoader accepts
 ) -> EpochOps:
-    """Make a dataset, read all of it once, and count the file operations of both.
+    """Construct a dataset, read all of it once, and count the file operations of both.
 
-    The count is the same each time for the same files, batches and workers. Shuffling changes it a little: a
-    reader of a packed file finds the next member in its buffer now and then.
+    Counts are reproducible for the same files, batches and workers. Shuffling changes them slightly: a reader
+    of a packed file sometimes finds the next member in its buffer.
 
     Args:
-        make_dataset: makes the dataset, and opens its files, when called without arguments.
+        make_dataset: constructs the dataset and opens its files; called without arguments.
         num_workers: processes that read; 0 reads in this one.
-        batch_size: samples in a batch.
-        shuffle: read in a random, but always the same order.
-        **loader_options: more for `course_utils.loading.dataloader.make_loader`.
+        batch_size: samples per batch.
+        shuffle: read in a random order, the same in each call.
+        **loader_options: further arguments of `course_utils.loading.make_loader`.
 
     Raises:
         UncountedReadsError: The dataset reads in a way that the counter cannot see.
-        TypeError: A dataset was given, and not a function that makes one.
+        TypeError: `make_dataset` is a dataset, not a function that makes one.
     """
     if not callable(make_dataset) or isinstance(make_dataset, Dataset):
-        raise TypeError("give a function that makes the dataset, like lambda: ZIPDataset(path)")
+        raise TypeError("pass a function that makes the dataset, such as lambda: ZIPDataset(path)")
     with count_operations() as counter:
         dataset = make_dataset()
         opening = counter.total()
-        wrapper = _CountedStream if isinstance(dataset, IterableDataset) else _Counted
+        wrapper = _CountedStream if isinstance(dataset, IterableDataset) else _CountedDataset
         counted = wrapper(type(dataset), counter, dataset)
         loader = make_loader(
             counted, batch_size, num_workers, shuffle=shuffle, collate_fn=list, **loader_options
         )
-        escaped = [some for batch in loader for some in batch]
-    if 2 * sum(escaped) > len(escaped):
+        uncounted = [sample for batch in loader for sample in batch]
+    if 2 * sum(uncounted) > len(uncounted):
         raise UncountedReadsError(
-            "The kernel saw more reads than the counter. Either a file was open before counting began: let "
-            "the function given to count_epoch open it. Or a library in C reads the files: "
-            "course_utils.storage.strace counts those where strace is installed."
+            "The kernel counted more reads than count_epoch. Either a file was open before counting started: "
+            "open it in the function that is passed to count_epoch. Or a C library reads the files: "
+            "course_utils.storage.strace counts those reads, where strace is installed."
         )
-    return EpochOps(opening, counter.total() - opening, len(escaped))
+    return EpochOps(opening, counter.total() - opening, len(uncounted))
 
 
 class UncountedReadsError(RuntimeError):
-    """The kernel saw reads that the counter did not see."""
+    """The kernel counted reads that the counter missed."""
 
 
-class _Counted(Dataset):
-    """Read a dataset with counting on, and hand out only whether reads escaped the count.
+class _CountedDataset(Dataset[bool]):
+    """Count only what the wrapped dataset does; each sample says whether the counter missed reads.
 
-    What happens outside the dataset (starting workers, for one) is not counted.
+    Operations outside the dataset, such as starting workers, are not counted.
     """
 
-    def __init__(self, kind: type, counter: OperationCounter, dataset: Dataset) -> None:
+    def __init__(self, kind: type, counter: OperationCounter, dataset: Dataset[object]) -> None:
         self.kind, self.counter, self.dataset = kind, counter, dataset
         counter.paused = True
 
-    def __reduce__(self) -> tuple:
-        # In this order a started process imports the module of the dataset, then begins to count, then
-        # unpickles the dataset: files that are opened by that are counted, those of imports are not.
+    def __reduce__(self) -> tuple[type, tuple[type, OperationCounter, Dataset[object]]]:
+        # The order matters: a spawned worker imports the dataset's module, starts counting, then unpickles
+        # the dataset. So files that unpickling opens are counted, and those of imports are not.
         return type(self), (self.kind, self.counter, self.dataset)
 
     def __len__(self) -> int:
-        return len(self.dataset)
+        return len(cast(Sized, self.dataset))  # torch's Dataset does not declare __len__
 
     def __getitem__(self, index: int) -> bool:
-        kernel, counted = kernel_reads(), self.counter.here().reads
+        before, counted = kernel_reads(), self.counter.process_total().reads
         with self._counting():
             self.dataset[index]
-        counted = self.counter.here().reads - counted
-        return kernel is not None and kernel_reads() - kernel - 1 > counted
+        counted = self.counter.process_total().reads - counted
+        after = kernel_reads()
+        return before is not None and after is not None and after - before - 1 > counted
 
     @contextlib.contextmanager
     def _counting(self) -> Iterator[None]:
@@ -117,10 +119,10 @@ class _Counted(Dataset):
             self.counter.paused = True
 
 
-class _CountedStream(_Counted, IterableDataset):
-    """The same for a stream of samples, without the look at what escaped."""
+class _CountedStream(_CountedDataset, IterableDataset[bool]):
+    """The same for an iterable dataset, without the check for missed reads."""
 
     def __iter__(self) -> Iterator[bool]:
         with self._counting():
-            for _ in self.dataset:
+            for _ in cast(Iterable[object], self.dataset):
                 yield False

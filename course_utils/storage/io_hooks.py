@@ -1,7 +1,9 @@
-"""Put something in the way of Python's file functions that notes each use of them.
+"""Monkeypatch Python's file functions to report each call to listeners.
 
-``open`` returns a real file whose raw layer notes its reads. Python's own files, program text and the folders
-of the kernel pass unnoticed, so that a module imported on the way does not count.
+``open`` returns a real file whose raw layer reports its reads. Files of Python itself, source code and the
+kernel's file systems are not reported, so that an import during counting does not count.
+
+Audit hooks are not enough: they see opens and listings only, and cannot be removed.
 """
 
 import builtins
@@ -13,150 +15,158 @@ import sys
 import tarfile
 import threading
 from collections.abc import Callable, Iterator
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeVar
 
-__all__ = ["BUFFER_BYTES", "Listener", "listen", "stop_listening", "unnoticed"]
+if TYPE_CHECKING:
+    from _typeshed import FileDescriptorOrPath, MaybeNone, WriteableBuffer
+
+__all__ = ["BUFFER_BYTES", "Kind", "Listener", "add_listener", "disabled", "remove_listener"]
 
 BUFFER_BYTES = 4096
 
-Listener = Callable[[str, int], None]
+Kind = Literal["opens", "stats", "reads", "listings"]
+Listener = Callable[[Kind, int], None]
+Opener = Callable[[str, int], int]
+Encoding = tuple[str | None, str | None, str | None]
+Result = TypeVar("Result")
 NOT_DATA = (os.devnull, *(f"{folder}/" for folder in ("/proc", "/sys", sys.prefix, sys.base_prefix)))
 
 _open, _fstat = io.open, os.fstat
 _listeners: list[Listener] = []
 _thread = threading.local()
-_replaced: list[tuple[object, str, object]] = []
+_patches: list[tuple[object, str, object]] = []
 
 
-def listen(listener: Listener) -> None:
-    """Call ``listener(kind, nbytes)`` for each use of a file function from now on.
+def add_listener(listener: Listener) -> None:
+    """Call ``listener(kind, nbytes)`` for each file operation from now on.
 
     Args:
-        listener: is told ``"opens"``, ``"stats"``, ``"reads"`` or ``"lists"``, and the bytes that were read.
+        listener: receives the kind of operation and the bytes read (0 for all but reads).
     """
     _listeners.append(listener)
-    if _replaced:
+    if _patches:
         return
     for module, name in ((builtins, "open"), (io, "open"), (tarfile, "bltn_open")):
-        _replace(module, name, _noting_open)
-    _replace(os, "open", _with_path(os.open, "opens"))
+        _patch(module, name, _reporting_open)
+    _patch(os, "open", _reporting_path(os.open, "opens"))
     for name in ("stat", "lstat", "access"):
-        _replace(os, name, _with_path(getattr(os, name), "stats"))
+        _patch(os, name, _reporting_path(getattr(os, name), "stats"))
     for name in ("scandir", "listdir"):
-        _replace(os, name, _with_path(getattr(os, name), "lists"))
+        _patch(os, name, _reporting_path(getattr(os, name), "listings"))
     for name in ("read", "pread", "readv", "preadv"):
         if hasattr(os, name):
-            _replace(os, name, _reading(getattr(os, name)))
+            _patch(os, name, _reporting_read(getattr(os, name)))
 
 
-def stop_listening(listener: Listener) -> None:
-    """Call it no more; the original functions are put back when nobody listens."""
+def remove_listener(listener: Listener) -> None:
+    """Stop calling a listener; without any listener, restore the original functions."""
     _listeners.remove(listener)
-    while _replaced and not _listeners:
-        module, name, original = _replaced.pop()
+    while _patches and not _listeners:
+        module, name, original = _patches.pop()
         setattr(module, name, original)
 
 
 @contextlib.contextmanager
-def unnoticed() -> Iterator[None]:
-    """Let a listener use files itself: what this thread does in the body is told to nobody."""
-    before, _thread.quiet = getattr(_thread, "quiet", False), True
+def disabled() -> Iterator[None]:
+    """Report nothing that this thread does in the body, so that listeners can use files themselves."""
+    before, _thread.disabled = getattr(_thread, "disabled", False), True
     try:
         yield
     finally:
-        _thread.quiet = before
+        _thread.disabled = before
 
 
-def _note(kind: str, nbytes: int = 0) -> None:
-    if not getattr(_thread, "quiet", False):
+def _report(kind: Kind, nbytes: int = 0) -> None:
+    if not getattr(_thread, "disabled", False):
         for listener in _listeners:
             listener(kind, nbytes)
 
 
-def _replace(module: object, name: str, function: Callable) -> None:
-    _replaced.append((module, name, getattr(module, name)))
+def _patch(module: object, name: str, function: Callable[..., object]) -> None:
+    _patches.append((module, name, getattr(module, name)))
     setattr(module, name, function)
 
 
-class _NotingFile(io.FileIO):
-    """The raw layer of a file opened for reading: each call to the kernel is noted."""
+class _ReportingFile(io.FileIO):
+    """The raw layer of a file opened for reading: reports each read call to the kernel."""
 
-    def readinto(self, buffer: bytearray | memoryview) -> int | None:
+    def readinto(self, buffer: "WriteableBuffer") -> "int | MaybeNone":
         count = super().readinto(buffer)
-        _note("reads", count or 0)
+        _report("reads", count or 0)
         return count
 
-    def read(self, size: int | None = -1) -> bytes | None:
+    def read(self, size: int | None = -1) -> "bytes | MaybeNone":
         if size is None or size < 0:
             return self.readall()
         data = super().read(size)
-        _note("reads", len(data or b""))
+        _report("reads", len(data or b""))
         return data
 
     def readall(self) -> bytes:
-        """Read the rest as Python does: all there should be in one read, until one brings nothing."""
-        wanted = max(_fstat(self.fileno()).st_size - self.tell(), 0) + 1
-        parts = []
-        while part := self.read(max(wanted - sum(map(len, parts)), 1)):
+        """Read the rest as CPython does: reads of the expected remaining size until one returns nothing."""
+        expected = max(_fstat(self.fileno()).st_size - self.tell(), 0) + 1
+        parts: list[bytes] = []
+        while part := self.read(max(expected - sum(len(part) for part in parts), 1)):
             parts.append(part)
         return b"".join(parts)
 
 
-def _noting_open(
-    file: str | bytes | os.PathLike | int,
+def _reporting_open(
+    file: "FileDescriptorOrPath",
     mode: str = "r",
     buffering: int = -1,
     encoding: str | None = None,
     errors: str | None = None,
     newline: str | None = None,
     closefd: bool = True,
-    opener: Callable | None = None,
-) -> IO:
+    opener: Opener | None = None,
+) -> IO[Any]:
     file = file if isinstance(file, int) else os.fspath(file)
     text = (encoding, errors, newline)
     data = _is_data(file)
+    opened: IO[Any]
     if data and not set(mode) & set("wax+"):
-        opened = _open_to_read(_NotingFile(file, "r", closefd, opener), mode, buffering, text)
+        opened = _open_to_read(_ReportingFile(file, "r", closefd, opener), mode, buffering, text)
     else:
         opened = _open(file, mode, buffering, *text, closefd, opener)
     if data:
-        _note("stats")
+        _report("stats")
         if not isinstance(file, int):
-            _note("opens")
+            _report("opens")
     return opened
 
 
-def _open_to_read(raw: _NotingFile, mode: str, buffering: int, text: tuple) -> IO:
+def _open_to_read(raw: _ReportingFile, mode: str, buffering: int, text: Encoding) -> IO[Any]:
     if buffering == 0 and "b" in mode:
         return raw
     buffered = io.BufferedReader(raw, buffering if buffering > 1 else BUFFER_BYTES)
     if "b" in mode:
         return buffered
     wrapped = io.TextIOWrapper(buffered, io.text_encoding(text[0]), *text[1:])
-    wrapped.mode = mode
+    wrapped.mode = mode  # type: ignore[misc]  # read-only in typeshed; io.open sets it the same way
     return wrapped
 
 
-def _with_path(function: Callable, kind: str) -> Callable:
-    def noting(path: object = ".", *args: object, **kwargs: object) -> object:
+def _reporting_path(function: Callable[..., Result], kind: Kind) -> Callable[..., Result]:
+    def reporting(path: "FileDescriptorOrPath | None" = ".", *args: object, **kwargs: object) -> Result:
         if _is_data(path):
-            _note(kind)
+            _report(kind)
         return function(path, *args, **kwargs)
 
-    return noting
+    return reporting
 
 
-def _reading(function: Callable) -> Callable:
-    def noting(fd: int, *args: object) -> object:
-        answer = function(fd, *args)
+def _reporting_read(function: Callable[..., int | bytes]) -> Callable[..., int | bytes]:
+    def reporting(fd: int, *args: object) -> int | bytes:
+        result = function(fd, *args)
         if _is_data(fd):
-            _note("reads", answer if isinstance(answer, int) else len(answer))
-        return answer
+            _report("reads", result if isinstance(result, int) else len(result))
+        return result
 
-    return noting
+    return reporting
 
 
-def _is_data(path: object) -> bool:
+def _is_data(path: "FileDescriptorOrPath | None") -> bool:
     """Tell files and folders of the user from pipes, devices and files of Python and the system."""
     if isinstance(path, int):
         return stat.S_ISREG(_fstat(path).st_mode)

@@ -1,9 +1,13 @@
-"""How much of a file lies in the memory of the machine already, and how to get it out again.
+"""Measure which part of files is in the page cache, and evict it.
 
-Linux keeps what was read from a local disk in the *page cache*; a second reading never reaches the disk.
-``mincore`` tells which pages are there, ``posix_fadvise(DONTNEED)`` after ``fsync`` lets them go; neither
-needs root. Where the two cannot see the cache that counts (memory file systems have no disk below; network
-and parallel ones have caches of their own) the answer is "not measurable here" and why, never a number.
+Linux keeps what was read from a local disk in the *page cache*; a second read does not reach the disk.
+``mincore`` tells which pages are resident, ``posix_fadvise(DONTNEED)`` after ``fsync`` evicts them; neither
+needs root. Where they do not see the cache that matters (in-memory file systems have no disk below them,
+network and parallel ones have caches of their own), the result is "not measurable here" with the reason,
+never a number.
+
+The system calls are called directly because the standard library has no ``mincore``, and ``fincore`` and
+``vmtouch`` are programs that many systems lack.
 
 Example:
     >>> from course_utils.storage import page_cache
@@ -21,11 +25,11 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["CacheState", "evict", "resident", "why_not_measurable"]
+__all__ = ["CacheState", "PathLike", "evict", "resident", "why_not_measurable"]
 
 PathLike = str | os.PathLike[str]
 
-# statfs(2) numbers: on these, the pages that mincore sees are all there is between a reader and the disk.
+# Types from statfs(2). On these file systems, mincore sees the only cache between a reader and the disk.
 MEASURABLE = {
     0xEF53: "ext4",
     0x58465342: "xfs",
@@ -33,10 +37,10 @@ MEASURABLE = {
     0xF2F52010: "f2fs",
     0xCA451A4E: "bcachefs",
 }
-OTHERS = {
+NOT_MEASURABLE = {
     0x01021994: "tmpfs keeps files in memory: there is no disk below it",
     0x858458F6: "ramfs keeps files in memory: there is no disk below it",
-    0x794C7630: "overlayfs hides which file system lies below it",
+    0x794C7630: "overlayfs hides which file system is below it",
     0x6969: "NFS has caches on the server that this machine cannot see",
     0x0BD00BD0: "Lustre has caches on its servers that this machine cannot see",
     0x47504653: "GPFS (Spectrum Scale) caches in a pool of its own",
@@ -44,7 +48,7 @@ OTHERS = {
     0x00C36400: "CephFS has caches on its servers that this machine cannot see",
     0xFF534D42: "SMB has caches on the server that this machine cannot see",
     0xFE534D42: "SMB has caches on the server that this machine cannot see",
-    0x65735546: "FUSE: a program of unknown habits serves these files",
+    0x65735546: "FUSE: a program whose caching is unknown serves these files",
     0x01021997: "9p has caches on the host that this machine cannot see",
     0x2FC12FC1: "ZFS caches in a pool of its own",
 }
@@ -52,12 +56,12 @@ OTHERS = {
 
 @dataclass(frozen=True)
 class CacheState:
-    """What part of some files is in the page cache.
+    """Which part of some files is in the page cache.
 
     Args:
-        total_bytes: size of the files together.
-        resident_bytes: how much of it is in memory, in whole pages; None if it cannot be measured here.
-        reason: why it cannot be measured, or an empty string.
+        total_bytes: size of all files.
+        resident_bytes: bytes in memory, counted in whole pages; None if not measurable here.
+        reason: why it is not measurable, or an empty string.
     """
 
     total_bytes: int
@@ -66,13 +70,13 @@ class CacheState:
 
     @property
     def fraction(self) -> float | None:
-        """The resident part, 0.0 to 1.0, or None if it cannot be measured here."""
+        """The resident part, 0.0 to 1.0, or None if not measurable here."""
         if self.resident_bytes is None:
             return None
         return self.resident_bytes / self.total_bytes if self.total_bytes else 0.0
 
     def short(self) -> str:
-        """``43 %``, or ``?`` for what cannot be measured here."""
+        """Return the part as ``43 %``, or ``?`` if not measurable here."""
         return "?" if self.fraction is None else f"{100 * self.fraction:.0f} %"
 
     def __repr__(self) -> str:
@@ -82,13 +86,13 @@ class CacheState:
 
 
 def resident(paths: PathLike | Iterable[PathLike]) -> CacheState:
-    """Measure what part of files is in the page cache, without reading them.
+    """Measure which part of files is in the page cache, without reading them.
 
     Args:
-        paths: a file, a folder (everything below it), or several of them.
+        paths: a file, a folder (with everything below it), or several of them.
 
     Raises:
-        FileNotFoundError: one of them does not exist.
+        FileNotFoundError: A path does not exist.
     """
     files = list(_files(paths))
     total = sum(file.stat().st_size for file in files)
@@ -98,15 +102,18 @@ def resident(paths: PathLike | Iterable[PathLike]) -> CacheState:
 
 
 def evict(paths: PathLike | Iterable[PathLike]) -> CacheState:
-    """Ask the kernel to drop files from the page cache, so that the next reading comes from the disk.
+    """Ask the kernel to evict files from the page cache, so that the next read comes from the disk.
 
-    Pages that a process maps or that are being written stay. The call changes nothing in the files.
+    Pages that a process has mapped or that are being written stay. The files do not change.
 
     Args:
-        paths: a file, a folder (everything below it), or several of them.
+        paths: a file, a folder (with everything below it), or several of them.
 
     Returns:
-        What is in the cache afterwards; where that cannot be measured, nothing was done.
+        The state after the eviction; where it is not measurable, nothing is evicted.
+
+    Raises:
+        FileNotFoundError: A path does not exist.
     """
     files = list(_files(paths))
     if not why_not_measurable(files):
@@ -116,31 +123,32 @@ def evict(paths: PathLike | Iterable[PathLike]) -> CacheState:
 
 
 def why_not_measurable(paths: PathLike | Iterable[PathLike]) -> str:
-    """Say why the page cache of files cannot be measured here, or return an empty string if it can."""
+    """Return why the page cache of files is not measurable here, or an empty string if it is."""
     if not sys.platform.startswith("linux"):
         return "only Linux tells which pages of a file are in memory"
     files = list(_files(paths))
     for folder in {file.parent for file in files}:
-        if reason := _why_not_on(_file_system(folder)):
+        if reason := _why_not_on(_file_system_type(folder)):
             return reason
-    # Linux 5.2 and later answer "all of it" about files that one could not write.
-    strange = next((file for file in files if not _is_ours(file)), None)
-    return f"{strange.name} belongs to somebody else, and Linux does not tell about it" if strange else ""
+    # Since Linux 5.2, mincore reports all pages of a file as resident unless the caller may write the file.
+    foreign = next((file for file in files if not _is_owned_or_writable(file)), None)
+    return f"{foreign.name} belongs to another user, and Linux hides its cache state" if foreign else ""
 
 
 def _why_not_on(magic: int) -> str:
     if magic in MEASURABLE:
         return ""
-    return OTHERS.get(magic, f"this file system (statfs number {magic:#x}) is not known to be a local disk")
+    unknown = f"this file system (statfs type {magic:#x}) is not known to be a local disk"
+    return NOT_MEASURABLE.get(magic, unknown)
 
 
-def _is_ours(file: Path) -> bool:
+def _is_owned_or_writable(file: Path) -> bool:
     return file.stat().st_uid == os.geteuid() or os.access(file, os.W_OK, effective_ids=True)
 
 
 def _files(paths: PathLike | Iterable[PathLike]) -> Iterator[Path]:
-    single = isinstance(paths, str | os.PathLike)
-    for path in map(Path, [paths] if single else paths):
+    several = (paths,) if isinstance(paths, str | os.PathLike) else paths
+    for path in map(Path, several):
         if path.is_dir():
             yield from (inner for inner in sorted(path.rglob("*")) if inner.is_file())
         elif path.is_file():
@@ -149,12 +157,12 @@ def _files(paths: PathLike | Iterable[PathLike]) -> Iterator[Path]:
             raise FileNotFoundError(f"there is no file or folder {path}")
 
 
-def _file_system(path: Path) -> int:
-    """Return the type number that statfs(2) gives, the first word of its answer."""
-    answer = (ctypes.c_long * 64)()
-    if _libc().statfs(os.fsencode(path), answer) != 0:
+def _file_system_type(path: Path) -> int:
+    """Return the type number from statfs(2), the first word of its result."""
+    result = (ctypes.c_long * 64)()
+    if _libc().statfs(os.fsencode(path), result) != 0:
         raise OSError(ctypes.get_errno(), f"statfs: {os.strerror(ctypes.get_errno())}", str(path))
-    return answer[0] & 0xFFFFFFFF
+    return result[0] & 0xFFFFFFFF
 
 
 def _resident_bytes(file: Path) -> int:
@@ -162,10 +170,10 @@ def _resident_bytes(file: Path) -> int:
     if size == 0:
         return 0
     with file.open("rb") as handle, mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as pages:
-        where = np.frombuffer(pages, np.uint8)
+        mapped = np.frombuffer(pages, np.uint8)
         present = np.zeros(-(-size // mmap.PAGESIZE), np.uint8)
-        failed = _libc().mincore(*map(ctypes.c_void_p, (where.ctypes.data, size, present.ctypes.data)))
-        del where  # the map cannot be closed while somebody looks at it
+        failed = _libc().mincore(*map(ctypes.c_void_p, (mapped.ctypes.data, size, present.ctypes.data)))
+        del mapped  # a map with an exported buffer cannot be closed
     if failed:
         raise OSError(ctypes.get_errno(), f"mincore: {os.strerror(ctypes.get_errno())}", str(file))
     return min(size, int((present & 1).sum()) * mmap.PAGESIZE)

@@ -1,33 +1,34 @@
-"""A MODEL of a file system that hundreds of users share, for seeing on a laptop what happens on a cluster.
+"""A MODEL of a file system that hundreds of users share, to show on a laptop what happens on a cluster.
 
-`course_utils.storage.shared_fs_dataset` reads files from the local disk as always, counts what was asked for, and then
-waits as long as a shared file system would have needed:
+`course_utils.storage.ModelledDataset` reads files from the local disk, counts the operations, and sleeps as
+long as a shared file system would have taken:
 
     seconds = (opens × open + stats × stat + reads × read) / (1 - load)  +  bytes / (bandwidth × (1 - load))
 
-``load`` is the part of the servers' time that other users take. That a server which is busy for the part
-``load`` answers 1 / (1 - load) times slower is the mean response time of an M/M/1 queue (for example
-Harchol-Balter, Performance Modeling and Design of Computer Systems, 2013, chapter 13).
+``load`` is the part of the servers' time that other users take. A server that is busy for the part ``load``
+responds 1 / (1 - load) times slower: the mean response time of an M/M/1 queue (for example Harchol-Balter,
+Performance Modeling and Design of Computer Systems, 2013, chapter 13). One formula needs no library for
+discrete-event simulation.
 
-Where the default numbers come from:
+Sources of the default numbers:
 
 - stat 0.5 ms: MDtest on Lustre with one thread, "over 2K" stats per second (Dell, HPC Lustre Storage solution
-  with Intel Omni-Path, white paper, figure 13). New files are made there at less than 1,100 per second.
-- open 0.5 ms: taken as one round trip to the metadata server, as the stat is; an existing file needs less
-  work than the 0.9 ms of a new one.
+  with Intel Omni-Path, white paper, figure 13). New files are created there at less than 1,100 per second.
+- open 0.5 ms: taken as one round trip to the metadata server, like the stat; opening an existing file takes
+  less than the 0.9 ms of creating one.
 - read 0.3 ms: random reads of 4 KiB on flash, 3.5 million per second at 1,024 threads, so that each thread
   waits 1,024 / 3.5 million = 0.29 ms (Dell EMC, Ready Solutions for HPC BeeGFS High Performance Storage,
   concept guide, section 4.3). On disks it is ten times more: 65 thousand per second at 192 threads, 3 ms
   (Dell, Storage for HPC with Intel EE for Lustre, white paper, section 4.2).
-- bandwidth 1,000 MB/s: one client reads 1 to 1.5 GB/s in sequence (Dell, HPC Lustre Storage solution with
+- bandwidth 1,000 MB/s: one client reads 1 to 1.5 GB/s sequentially (Dell, HPC Lustre Storage solution with
   Mellanox Infiniband EDR, white paper, section 4.1).
-- load 0: nobody else is there. Any other value is a choice, to be shown beside the result.
+- load 0: no other users. Any other value is an assumption, to be shown beside the result.
 
-What the model leaves out: caches and reading ahead on the client, the spread of the waiting times (it waits
-the mean, always), and that several workers share a client's bandwidth.
+The model leaves out the client's caches and readahead, the spread of response times (it always takes the
+mean), and that several workers share a client's bandwidth.
 
 Example:
-    >>> from course_utils.storage.io_counter import FileOps
+    >>> from course_utils.storage import FileOps
     >>> SharedFilesystem(load=0.5).seconds(FileOps(opens=1, stats=1, reads=3, nbytes=20_000))
     0.00384
 """
@@ -48,17 +49,17 @@ LABEL = "model of a shared file system"
 
 @dataclass(frozen=True)
 class SharedFilesystem:
-    """The parameters of the model.
+    """Parameters of the model.
 
     Args:
         open_ms: milliseconds to open a file, or to list a folder, on idle servers.
-        stat_ms: milliseconds to ask about a file.
+        stat_ms: milliseconds to stat a file.
         read_ms: milliseconds until the first byte of a read.
         bandwidth_mb_s: megabytes (10⁶ bytes) per second that one reader gets.
         load: part of the servers' time that others take, at least 0 and less than 1.
 
     Raises:
-        ValueError: A time is negative, a bandwidth not positive, or the load not in its range.
+        ValueError: A time is negative, the bandwidth is not positive, or the load is out of range.
     """
 
     open_ms: float = 0.5
@@ -71,17 +72,17 @@ class SharedFilesystem:
         if min(self.open_ms, self.stat_ms, self.read_ms) < 0 or self.bandwidth_mb_s <= 0:
             raise ValueError(f"{self}: times cannot be negative, and the bandwidth must be positive")
         if not 0 <= self.load < 1:
-            raise ValueError(f"load={self.load}: from 0 (nobody else) to less than 1 (servers never free)")
+            raise ValueError(f"load={self.load}: must be at least 0 (no other users) and less than 1")
 
     def seconds(self, operations: FileOps) -> float:
-        """Say how long one process waits for these operations, one after the other."""
+        """Return the seconds that one process waits for these operations, one after the other."""
         o = operations
-        waiting_ms = (o.opens + o.lists) * self.open_ms + o.stats * self.stat_ms + o.reads * self.read_ms
-        return (waiting_ms / 1e3 + o.nbytes / (self.bandwidth_mb_s * 1e6)) / (1 - self.load)
+        latency_ms = (o.opens + o.listings) * self.open_ms + o.stats * self.stat_ms + o.reads * self.read_ms
+        return (latency_ms / 1e3 + o.nbytes / (self.bandwidth_mb_s * 1e6)) / (1 - self.load)
 
     @property
     def label(self) -> str:
-        """What stands beside every result: that it comes from a model, and the load."""
+        """A note for every result: that it comes from a model, and the load."""
         return f"{LABEL}, load {100 * self.load:.0f} %"
 
 
@@ -91,13 +92,13 @@ def plot_load(
     loads: Sequence[float] = tuple(np.linspace(0, 0.95, 96)),
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how long the model waits for an epoch when others load the servers more and more.
+    """Plot the modelled waiting time of an epoch against the load of the servers.
 
     Args:
-        operations: label to the operations of one epoch.
-        filesystem: the parameters; its load is not used.
-        loads: where to compute, each at least 0 and less than 1.
-        ax: where to draw; by default a new figure.
+        operations: the operations of one epoch by label.
+        filesystem: parameters of the model; its own load is ignored.
+        loads: loads to plot, each at least 0 and less than 1.
+        ax: axes to draw on; by default those of a new figure.
     """
     ax = ax or plt.subplots(figsize=(8, 4), layout="constrained")[1]
     for label, counts in operations.items():

@@ -1,4 +1,4 @@
-"""``course_utils.storage.epoch_io``: one epoch, counted in any processes."""
+"""Count the file operations of one epoch, with and without workers."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ from course_utils.storage.io_counter import FileOps, kernel_reads
 from tests.image_set import COUNT
 
 
-class Lines(IterableDataset):
+class LineStream(IterableDataset):
     def __init__(self, path):
         self.path = path
 
@@ -21,8 +21,8 @@ class Lines(IterableDataset):
             yield from lines
 
 
-class NewOpenInEachProcess(torch.utils.data.Dataset):
-    """Opens its file again where it is unpickled, as a dataset that survives ``spawn`` may do."""
+class ReopensWhenUnpickled(torch.utils.data.Dataset):
+    """Opens its file again when unpickled, so that it works with ``spawn``."""
 
     def __init__(self, path):
         self.path = path
@@ -49,16 +49,16 @@ def jpegs(image_set):
     return partial(JpegDataset, image_set / "disk_transformed")
 
 
-def test_jpeg_files_are_opened_one_by_one(image_set):
+def test_jpeg_dataset_opens_every_file_once(image_set):
     size = sum(path.stat().st_size for path in (image_set / "disk_transformed").glob("*.JPEG"))
     ops = count_epoch(jpegs(image_set))
     assert ops.samples == COUNT
     assert ops.epoch == FileOps(opens=COUNT, stats=COUNT, reads=3 * COUNT, nbytes=size)
-    assert (ops.opening.opens, ops.opening.lists) == (1, 1)
+    assert (ops.opening.opens, ops.opening.listings) == (1, 1)
 
 
 @pytest.mark.parametrize("encoded", [True, False])
-def test_a_packed_file_is_opened_once(image_set, encoded):
+def test_zip_dataset_opens_one_file(image_set, encoded):
     path = image_set / ("zip_encoded" if encoded else "zip") / "part0.zip"
     ops = count_epoch(lambda: ZIPDataset(path, load_encoded=encoded))
     assert (ops.opening.opens, ops.epoch.opens, ops.epoch.stats) == (1, 0, 0)
@@ -68,29 +68,29 @@ def test_a_packed_file_is_opened_once(image_set, encoded):
 @pytest.mark.parametrize(
     ("workers", "start_method"), [(1, "fork"), (4, "fork"), (2, "spawn"), (1, "forkserver")]
 )
-def test_workers_are_counted(image_set, workers, start_method):
+def test_workers_do_not_change_the_counts(image_set, workers, start_method):
     alone = count_epoch(jpegs(image_set))
     assert count_epoch(jpegs(image_set), workers, batch_size=2, start_method=start_method) == alone
 
 
-def test_files_opened_while_a_worker_starts_are_counted(image_set):
-    ops = count_epoch(partial(NewOpenInEachProcess, image_set / "zip/part0.zip"), 1, start_method="spawn")
+def test_file_opened_during_unpickling_is_counted(image_set):
+    ops = count_epoch(partial(ReopensWhenUnpickled, image_set / "zip/part0.zip"), 1, start_method="spawn")
     assert (ops.opening.opens, ops.epoch.opens) == (1, 1)
 
 
-def test_a_stream_is_counted(image_set):
+def test_iterable_dataset_is_counted(image_set):
     path = image_set / "disk_transformed/validation_labels_10k.txt"
-    ops = count_epoch(lambda: Lines(path), shuffle=True)
+    ops = count_epoch(lambda: LineStream(path), shuffle=True)
     assert (ops.samples, ops.epoch.opens, ops.epoch.nbytes) == (COUNT, 1, path.stat().st_size)
 
 
-@pytest.mark.skipif(kernel_reads() is None, reason="the kernel keeps no count of reads here")
-def test_a_handle_opened_before_is_found_out(image_set):
+@pytest.mark.skipif(kernel_reads() is None, reason="this kernel does not count reads")
+def test_file_opened_before_counting_raises(image_set):
     dataset = ZIPDataset(image_set / "zip/part0.zip")
-    with pytest.raises(UncountedReadsError, match="open before counting began"):
+    with pytest.raises(UncountedReadsError, match="open before counting started"):
         count_epoch(lambda: dataset)
 
 
-def test_a_dataset_instead_of_a_function_is_refused(image_set):
-    with pytest.raises(TypeError, match="give a function"):
+def test_dataset_instead_of_function_raises_type_error(image_set):
+    with pytest.raises(TypeError, match="pass a function"):
         count_epoch(JpegDataset(image_set / "disk_transformed"))

@@ -1,4 +1,4 @@
-"""What ``course_utils.storage.io_counter`` counts, on real files and in real processes."""
+"""Count operations on real files and in real processes."""
 
 import builtins
 import io
@@ -27,7 +27,7 @@ def counted(body):
     return counter.total()
 
 
-def descriptor(path, use):
+def with_descriptor(path, use):
     fd = os.open(path, os.O_RDONLY)
     try:
         return use(fd)
@@ -56,11 +56,11 @@ def read_unbuffered(path):
 
 
 def read_at_offsets(path):
-    assert descriptor(path, lambda fd: os.pread(fd, 10, 16)) == CONTENT[16:26]
+    assert with_descriptor(path, lambda fd: os.pread(fd, 10, 16)) == CONTENT[16:26]
 
 
 def read_into_buffers(path):
-    assert descriptor(path, lambda fd: os.preadv(fd, [bytearray(4), bytearray(6)], 0)) == 10
+    assert with_descriptor(path, lambda fd: os.preadv(fd, [bytearray(4), bytearray(6)], 0)) == 10
 
 
 def read_descriptor_as_file(path):
@@ -81,22 +81,24 @@ SIZE = len(CONTENT)
         (read_at_offsets, FileOps(opens=1, reads=1, nbytes=10)),
         (read_into_buffers, FileOps(opens=1, reads=1, nbytes=10)),
         (read_descriptor_as_file, FileOps(opens=1, stats=1, reads=2, nbytes=SIZE)),
-        (lambda path: path.stat(), FileOps(stats=1)),
-        (os.path.exists, FileOps(stats=1)),
-        (lambda path: list(path.parent.iterdir()), FileOps(lists=1)),
-        (lambda path: list(os.scandir(path.parent)), FileOps(lists=1)),
-        (lambda path: path.with_name("new").write_text("x"), FileOps(opens=1, stats=1)),
+        pytest.param(lambda path: path.stat(), FileOps(stats=1), id="stat"),
+        pytest.param(os.path.exists, FileOps(stats=1), id="exists"),
+        pytest.param(lambda path: list(path.parent.iterdir()), FileOps(listings=1), id="iterdir"),
+        pytest.param(lambda path: list(os.scandir(path.parent)), FileOps(listings=1), id="scandir"),
+        pytest.param(
+            lambda path: path.with_name("new").write_text("x"), FileOps(opens=1, stats=1), id="write"
+        ),
     ],
 )
-def test_each_way_to_use_a_file(file, use, expected):
+def test_file_access_is_counted_exactly(file, use, expected):
     assert counted(lambda: use(file)) == expected
 
 
-@pytest.mark.skipif(kernel_reads() is None, reason="the kernel keeps no count of reads here")
+@pytest.mark.skipif(kernel_reads() is None, reason="this kernel does not count reads")
 @pytest.mark.parametrize(
     "use", [read_bytes, read_in_parts, read_unbuffered, read_at_offsets, read_into_buffers]
 )
-def test_reads_are_those_the_kernel_counts(file, use):
+def test_reads_equal_those_of_the_kernel(file, use):
     with count_operations() as counter:
         before = kernel_reads()
         use(file)
@@ -104,7 +106,7 @@ def test_reads_are_those_the_kernel_counts(file, use):
     assert counter.total().reads == seen
 
 
-def test_everything_is_put_back(file):
+def test_original_functions_are_restored(file):
     originals = [builtins.open, io.open, os.open, os.stat, os.pread, os.scandir]
     with count_operations():
         assert builtins.open is not originals[0]
@@ -113,36 +115,36 @@ def test_everything_is_put_back(file):
     assert [builtins.open, io.open, os.open, os.stat, os.pread, os.scandir] == originals
 
 
-def test_errors_are_those_of_open(file):
+def test_open_errors_are_unchanged(file):
     with count_operations(), pytest.raises(FileNotFoundError):
         file.with_name("nowhere").read_bytes()
     with count_operations(), pytest.raises(IsADirectoryError):
         file.parent.read_bytes()
 
 
-def test_text_files_keep_their_ways(file):
+def test_text_mode_keeps_encoding_and_newlines(file):
     file.write_bytes("ä\r\nb\n".encode("latin-1"))
     with count_operations(), file.open(encoding="latin-1", newline="") as handle:
         assert (handle.mode, handle.name, handle.encoding) == ("r", str(file), "latin-1")
         assert list(handle) == ["ä\r\n", "b\n"]
 
 
-def test_pipes_and_python_itself_are_not_counted():
-    def use_pipe_and_import():
+def test_pipes_and_python_source_are_not_counted():
+    def use_pipe_and_read_source():
         assert subprocess.run(["echo", "hello"], capture_output=True, check=True).stdout == b"hello\n"
         assert Path(os.__file__).read_text()
 
-    assert counted(use_pipe_and_import) == FileOps()
+    assert counted(use_pipe_and_read_source) == FileOps()
 
 
-def test_counters_may_be_nested(file):
+def test_counters_can_be_nested(file):
     with count_operations() as outer:
         inner = counted(lambda: read_bytes(file))
         read_at_offsets(file)
     assert outer.total().reads == inner.reads + 1
 
 
-# In a process of its own: threads that other tests have left in this one may use files while it waits.
+# In a subprocess, because threads left by other tests may use files while this process waits.
 KILLED_CHILD = """
 import multiprocessing, os, signal, sys
 from pathlib import Path
@@ -163,21 +165,21 @@ print(child.exitcode, counter.total())
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_killed_child_has_been_counted(file):
+def test_operations_of_a_killed_child_are_counted(file):
     command = [sys.executable, "-c", KILLED_CHILD, file]
-    said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-    assert said == f"-9 {FileOps(opens=2, stats=2, reads=4, nbytes=2 * SIZE)}\n"
+    output = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert output == f"-9 {FileOps(opens=2, stats=2, reads=4, nbytes=2 * SIZE)}\n"
 
 
-def test_a_counter_may_be_asked_on_the_way(file):
+def test_counter_can_be_read_while_counting(file):
     with count_operations() as counter:
         file.read_bytes()
         first = counter.total()
         file.read_bytes()
-        assert counter.total() - first == first == counter.here() - first
+        assert counter.total() - first == first == counter.process_total() - first
 
 
-def test_sums_and_sentences():
+def test_arithmetic_and_text_of_file_ops():
     one = FileOps(opens=2000, stats=2000, reads=6000, nbytes=45_200_000)
     assert one + one == one * 2
     assert one.operations == 10_000

@@ -1,4 +1,4 @@
-"""``course_utils.storage.io_hooks``: who is told what, and that nothing stays behind."""
+"""Hooks report file operations to listeners and leave nothing patched."""
 
 import builtins
 import io
@@ -8,46 +8,46 @@ import tarfile
 from course_utils.storage import io_hooks
 
 
-class Heard(list):
+class RecordingListener(list):
     def __call__(self, kind, nbytes):
         self.append((kind, nbytes))
 
 
-def test_all_listeners_are_told_until_they_leave(tmp_path):
+def test_listener_receives_operations_until_it_is_removed(tmp_path):
     file = tmp_path / "file"
     file.write_bytes(b"12345")
-    first, second = Heard(), Heard()
-    io_hooks.listen(first)
-    io_hooks.listen(second)
+    first, second = RecordingListener(), RecordingListener()
+    io_hooks.add_listener(first)
+    io_hooks.add_listener(second)
     file.stat()
-    io_hooks.stop_listening(first)
+    io_hooks.remove_listener(first)
     descriptor = os.open(file, os.O_RDONLY)
     os.pread(descriptor, 3, 0)
     os.close(descriptor)
-    io_hooks.stop_listening(second)
+    io_hooks.remove_listener(second)
     file.stat()
     assert first == [("stats", 0)]
     assert second == [("stats", 0), ("opens", 0), ("reads", 3)]
 
 
-def test_the_last_one_to_leave_puts_everything_back():
+def test_removing_the_last_listener_restores_all_functions():
     def functions():
         return [builtins.open, io.open, tarfile.bltn_open, os.open, os.stat, os.lstat, os.scandir, os.read]
 
-    before, heard = functions(), Heard()
-    io_hooks.listen(heard)
-    assert all(now is not then for now, then in zip(functions(), before, strict=True))
-    io_hooks.stop_listening(heard)
-    assert functions() == before
+    originals, listener = functions(), RecordingListener()
+    io_hooks.add_listener(listener)
+    assert all(now is not original for now, original in zip(functions(), originals, strict=True))
+    io_hooks.remove_listener(listener)
+    assert functions() == originals
 
 
-def test_a_listener_may_work_unnoticed(tmp_path):
-    heard = Heard()
-    io_hooks.listen(heard)
-    with io_hooks.unnoticed():
-        with io_hooks.unnoticed():
+def test_disabled_hooks_report_nothing_and_can_be_nested(tmp_path):
+    listener = RecordingListener()
+    io_hooks.add_listener(listener)
+    with io_hooks.disabled():
+        with io_hooks.disabled():
             tmp_path.stat()
         tmp_path.stat()
     tmp_path.stat()
-    io_hooks.stop_listening(heard)
-    assert heard == [("stats", 0)]
+    io_hooks.remove_listener(listener)
+    assert listener == [("stats", 0)]

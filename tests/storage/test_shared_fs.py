@@ -1,4 +1,4 @@
-"""``course_utils.storage.shared_fs``: what the model computes, and that its plot says what it is."""
+"""Waiting times, label and plot of the shared file system model."""
 
 import matplotlib as mpl
 import pytest
@@ -16,32 +16,32 @@ JPEG = FileOps(opens=4000, stats=4000, reads=12000, nbytes=80_000_000)
     [
         (FileOps(), 0.0),
         (FileOps(opens=2), 2.0),
-        (FileOps(lists=2), 2.0),
+        (FileOps(listings=2), 2.0),
         (FileOps(stats=3), 1.5),
         (FileOps(reads=4), 0.4),
         (FileOps(nbytes=5_000_000), 0.5),
         (FileOps(1, 1, 1, 1, 1_000_000), 2.7),
     ],
 )
-def test_every_operation_has_its_price(operations, expected):
+def test_each_operation_takes_its_time(operations, expected):
     model = SharedFilesystem(open_ms=1000, stat_ms=500, read_ms=100, bandwidth_mb_s=10)
     assert model.seconds(operations) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("load", "times"), [(0.5, 2), (0.9, 10), (0.99, 100)])
-def test_load_slows_everything_down(load, times):
+def test_load_multiplies_the_waiting_time(load, times):
     assert SharedFilesystem(load=load).seconds(JPEG) == pytest.approx(
         times * SharedFilesystem().seconds(JPEG)
     )
 
 
 @pytest.mark.parametrize("wrong", [{"load": 1.0}, {"load": -0.1}, {"open_ms": -1}, {"bandwidth_mb_s": 0}])
-def test_impossible_parameters_are_refused(wrong):
+def test_invalid_parameter_raises_with_its_name(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         SharedFilesystem(**wrong)
 
 
-def test_label_and_plot_say_that_it_is_a_model():
+def test_label_and_plot_say_that_they_show_a_model():
     assert SharedFilesystem(load=0.8).label == "model of a shared file system, load 80 %"
     ax = plot_load({"JPEG files": JPEG, "zip": FileOps(1, 1, 12000, 0, 80_000_000)})
     assert ax.get_title(loc="left") == "Model of a shared file system (not a measurement)"

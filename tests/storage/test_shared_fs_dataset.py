@@ -1,4 +1,4 @@
-"""``course_utils.storage.shared_fs_dataset``: any dataset, in any process, waits for what it asked for."""
+"""A modelled dataset sleeps for its own operations, in any process."""
 
 import gc
 import os
@@ -23,17 +23,19 @@ FILESYSTEM = SharedFilesystem(open_ms=0.01, stat_ms=0.01, read_ms=0.01)
 
 @pytest.fixture
 def waits(monkeypatch):
-    """What was waited for, without waiting."""
-    seconds = []
-    monkeypatch.setattr(shared_fs_dataset._Wait, "add", lambda _, wanted: seconds.append(wanted))
-    return seconds
+    """Requested waiting times in seconds, without waiting."""
+    requested = []
+    monkeypatch.setattr(
+        shared_fs_dataset._CompensatedSleep, "add", lambda _, seconds: requested.append(seconds)
+    )
+    return requested
 
 
 def jpegs(image_set):
     return partial(JpegDataset, image_set / "disk_transformed")
 
 
-def test_it_waits_for_the_operations_of_an_epoch(image_set, waits):
+def test_epoch_waits_for_its_operations(image_set, waits):
     ops = count_epoch(jpegs(image_set))
     dataset = ModelledDataset(jpegs(image_set), FILESYSTEM)
     assert waits == [pytest.approx(FILESYSTEM.seconds(ops.opening))]
@@ -42,47 +44,53 @@ def test_it_waits_for_the_operations_of_an_epoch(image_set, waits):
     assert sum(waits) == pytest.approx(FILESYSTEM.seconds(ops.epoch))
 
 
-def test_two_models_do_not_wait_for_each_other(image_set, waits):
-    zipped = ModelledDataset(lambda: ZIPDataset(image_set / "zip/part0.zip"), FILESYSTEM)
-    single = ModelledDataset(jpegs(image_set), FILESYSTEM)
+def test_reads_of_another_dataset_add_no_waiting_time(image_set, waits):
+    files = ModelledDataset(jpegs(image_set), FILESYSTEM)
     waits.clear()
-    zipped[0], single[0]
-    assert waits[0] < waits[1]
+    files[0]
+    alone = waits.copy()
+    zipped = ModelledDataset(lambda: ZIPDataset(image_set / "zip/part0.zip"), FILESYSTEM)
+    zipped[0]
+    waits.clear()
+    files[0]
+    assert waits == alone
 
 
 @pytest.mark.parametrize("start_method", ["fork", "spawn"])
-def test_samples_are_those_of_the_dataset_in_any_worker(image_set, start_method):
+def test_workers_return_the_samples_of_the_wrapped_dataset(image_set, start_method):
     plain = jpegs(image_set)()
     dataset = ModelledDataset(jpegs(image_set), FILESYSTEM)
-    for (image, label), (expected, wanted) in zip(
+    for (image, label), (expected_image, expected_label) in zip(
         make_loader(dataset, 1, 1, start_method=start_method), make_loader(plain, 1), strict=True
     ):
-        assert torch.equal(image, expected)
-        assert torch.equal(label, wanted)
+        assert torch.equal(image, expected_image)
+        assert torch.equal(label, expected_label)
 
 
-def test_unpickled_it_listens_again(image_set, waits):
+def test_unpickled_dataset_counts_again(image_set, waits):
     dataset = pickle.loads(pickle.dumps(ModelledDataset(jpegs(image_set), FILESYSTEM)))
     waits.clear()
     assert dataset[0][1] == 0
     assert waits == [pytest.approx(5e-5, rel=0.2)]
 
 
-def test_labels_are_passed_on_and_files_are_not(image_set):
+def test_labels_are_visible_and_paths_are_not(image_set):
     dataset = ModelledDataset(jpegs(image_set), FILESYSTEM)
     assert dataset.labels == list(range(COUNT))
     assert not hasattr(dataset, "path")
 
 
-@pytest.mark.parametrize("wrap", [lambda dataset: dataset, lambda dataset: Subset(dataset, [0, 1, 2])])
-def test_a_benchmark_says_that_it_is_a_model(image_set, wrap):
+@pytest.mark.parametrize(
+    "wrap", [lambda dataset: dataset, lambda dataset: Subset(dataset, [0, 1, 2])], ids=["plain", "subset"]
+)
+def test_benchmark_label_says_that_it_is_a_model(image_set, wrap):
     dataset = wrap(ModelledDataset(jpegs(image_set), SharedFilesystem(0, 0, 0, load=0.8)))
     result = benchmark(dataset, 1, 4, 0, False, False, "cpu", label="JPEG files")
     assert result.label == "JPEG files (model of a shared file system, load 80 %)"
     assert result.cache_before is None
 
 
-def test_sleeping_too_long_is_made_up_for(monkeypatch):
+def test_oversleeping_shortens_the_next_sleep(monkeypatch):
     slept, clock = [], [0.0]
 
     def sleep(seconds):
@@ -91,13 +99,13 @@ def test_sleeping_too_long_is_made_up_for(monkeypatch):
 
     monkeypatch.setattr(shared_fs_dataset.time, "sleep", sleep)
     monkeypatch.setattr(shared_fs_dataset.time, "perf_counter", lambda: clock[0])
-    wait = shared_fs_dataset._Wait()
+    delay = shared_fs_dataset._CompensatedSleep()
     for _ in range(4):
-        wait.add(0.5)
+        delay.add(0.5)
     assert slept == [0.5, 0.25, 0.25, 0.25]
 
 
-def test_functions_are_put_back_when_the_dataset_is_gone(image_set):
+def test_deleting_the_dataset_restores_the_functions(image_set):
     original = os.stat
     dataset = ModelledDataset(jpegs(image_set), FILESYSTEM)
     assert os.stat is not original

@@ -1,4 +1,4 @@
-"""``course_utils.storage.strace``: what the kernel was asked, seen by strace, is what the counter counts."""
+"""Counts from strace equal those of the counter."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-import course_utils.data.datasets  # noqa: F401 - what importing torch asks for is not to be counted
+import course_utils.data.datasets  # noqa: F401 - so that importing torch is not counted
 from course_utils.storage import strace
 from course_utils.storage.io_counter import FileOps, count_operations
 
@@ -29,17 +29,17 @@ for dataset in (
 
 @needs_strace
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="Python 3.14 has larger buffers than the counter")
-def test_the_counter_counts_what_strace_sees(image_set, monkeypatch):
+def test_counter_agrees_with_strace(image_set, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["", str(image_set)])
     with count_operations() as counter:
         exec(EPOCHS, {})
     seen = strace.trace([sys.executable, "-c", EPOCHS, image_set], under=image_set)
-    # Reading a whole file at once (the labels, the ends of the zips) asks once more in Python up to 3.13.
+    # Python up to 3.13 stats once more to read a whole file at once: the labels, the ends of the zips.
     assert replace(seen, stats=seen.stats - 3) == counter.total()
 
 
 @needs_strace
-def test_children_are_traced_too(tmp_path):
+def test_children_are_traced(tmp_path):
     file = tmp_path / "file"
     file.write_bytes(b"12345")
     shell = f"cat {file}; (cat {file} &) ; wait"
@@ -48,18 +48,18 @@ def test_children_are_traced_too(tmp_path):
 
 
 @needs_strace
-def test_a_failing_command_is_an_error(tmp_path):
+def test_failing_command_raises(tmp_path):
     with pytest.raises(subprocess.CalledProcessError):
         strace.trace(["false"], under=tmp_path)
 
 
-def test_without_strace_it_says_so(monkeypatch, tmp_path):
+def test_missing_strace_raises(monkeypatch, tmp_path):
     monkeypatch.setattr(strace.shutil, "which", lambda _: None)
     with pytest.raises(RuntimeError, match="strace is not installed"):
         strace.trace(["true"], under=tmp_path)
 
 
-def test_lines_are_understood():
+def test_log_lines_are_counted():
     lines = [
         'openat(AT_FDCWD</x>, "/data/a", O_RDONLY|O_CLOEXEC) = 3</data/a>',
         'newfstatat(3</data/a>, "", {st_mode=S_IFREG|0644, st_size=9, ...}, AT_EMPTY_PATH) = 0',
@@ -71,4 +71,4 @@ def test_lines_are_understood():
         'openat(AT_FDCWD</x>, "/etc/passwd", O_RDONLY) = 5</etc/passwd>',
         "+++ exited with 0 +++",
     ]
-    assert strace._sum_up(lines, "/data") == FileOps(opens=1, stats=1, reads=3, lists=1, nbytes=11)
+    assert strace._count(lines, "/data") == FileOps(opens=1, stats=1, reads=3, listings=1, nbytes=11)
