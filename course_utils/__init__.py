@@ -1,1 +1,1 @@
-"""What the lessons import: one concept per module."""
+"""What the lessons import and what grades them: one sub-package per subject."""

@@ -1,4 +1,4 @@
-"""Where the course's data is: the one place that reads environment variables."""
+"""Find the folder that holds the course's data."""
 
 import os
 from pathlib import Path
@@ -7,28 +7,32 @@ FORMS = ("disk_transformed", "zip_encoded", "zip")
 
 
 class DataNotFoundError(FileNotFoundError):
-    """No data where the course looks for it; the message says what to do."""
+    """The course's data was not found; the message says what to do."""
 
 
 def data_dir() -> Path:
-    """Find the folder that holds `disk_transformed/`, `zip_encoded/` and `zip/`.
+    """Return the folder that holds `disk_transformed/`, `zip_encoded/` and `zip/`.
 
-    ``COURSE_DATA`` wins; then ``$TEACHER_DIR/JHS_data``; then the nearest ``data/`` in the working directory
-    or above it.
+    ``COURSE_DATA`` takes precedence, then ``$TEACHER_DIR/JHS_data``, then the nearest ``data/`` in or above
+    the working directory.
 
     Raises:
-        DataNotFoundError: None of them holds the data, or the folder that was asked for does not.
+        DataNotFoundError: None of them holds the data, or the requested folder does not.
     """
-    asked = requested_dir()
-    candidates = [asked] if asked else [parent / "data" for parent in (Path.cwd(), *Path.cwd().parents)]
+    requested = requested_dir()
+    nearest = (parent / "data" for parent in (Path.cwd(), *Path.cwd().parents))
+    candidates = [requested] if requested else nearest
     for folder in candidates:
         if all((folder / form).is_dir() for form in FORMS):
             return folder
-    raise DataNotFoundError(_advice(asked))
+    raise DataNotFoundError(_advice(requested))
 
 
 def requested_dir() -> Path | None:
-    """The data folder that the environment names, whether it exists or not; None if it names none."""
+    """Return the data folder that the environment variables name, or None.
+
+    The folder of ``COURSE_DATA`` need not exist; ``$TEACHER_DIR/JHS_data`` counts only if it does.
+    """
     if chosen := os.environ.get("COURSE_DATA"):
         return Path(chosen).expanduser().absolute()
     if teacher := os.environ.get("TEACHER_DIR"):
@@ -37,8 +41,8 @@ def requested_dir() -> Path | None:
     return None
 
 
-def _advice(asked: Path | None) -> str:
-    where = f"in {asked}" if asked else f"in a folder data/ in {Path.cwd()} or above it"
+def _advice(requested: Path | None) -> str:
+    where = f"in {requested}" if requested else f"in a folder data/ in {Path.cwd()} or above it"
     return (
         f"The course's data was not found {where}.\n"
         "Student: on a supercomputer ask your teacher for the value of TEACHER_DIR or COURSE_DATA "

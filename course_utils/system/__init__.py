@@ -1,4 +1,4 @@
-"""The machine: usable cores, forked children, memory, open files, threads, compilers."""
+"""What the operating system provides: cores, forked children, memory, open files, threads, a compiler."""
 
 import lazy_loader
 

@@ -1,14 +1,14 @@
-from . import cpu_count as cpu_count
 from .compiler import can_compile as can_compile
 from .cpu_count import installed_cores as installed_cores
 from .cpu_count import usable_cores as usable_cores
 from .cpu_count import worker_advice as worker_advice
+from .fork import ChildDiedError as ChildDiedError
 from .fork import fork_by_default as fork_by_default
 from .fork import in_child as in_child
 from .memory import NotMeasurableError as NotMeasurableError
-from .memory import dirtied_by as dirtied_by
+from .memory import dirtied_bytes as dirtied_bytes
 from .memory import peak_growth as peak_growth
 from .memory import process_memory as process_memory
-from .open_files import positions as positions
+from .open_files import file_positions as file_positions
 from .parent_watch import die_with_parent as die_with_parent
 from .threads import one_thread as one_thread

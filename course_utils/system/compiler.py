@@ -1,4 +1,4 @@
-"""Whether `torch.compile` can work here: for a CPU it writes C++, which something has to compile."""
+"""Find out whether `torch.compile` can work here: for a CPU it generates C++ and needs a compiler."""
 
 import os
 import shutil
@@ -10,14 +10,14 @@ import torch
 
 
 def can_compile(device: torch.device | str) -> bool:
-    """Say whether what `torch.compile` needs for a device is there.
+    """Return whether this machine has what `torch.compile` needs for a device.
 
     Args:
         device: Where the compiled function will run.
 
     Returns:
         True for a GPU, whose compiler comes with PyTorch; for a CPU, whether there are a C++ compiler (`CXX`,
-        or the system's own) and Python's headers.
+        or the system's default) and Python's headers.
     """
     if torch.device(device).type == "cuda":
         return True

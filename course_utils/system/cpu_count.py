@@ -1,10 +1,11 @@
-"""How many CPU cores this process may really use, and what that means for DataLoader workers.
+"""Count the CPU cores that this process may use, and advise on the number of DataLoader workers.
 
-On a shared machine ``os.cpu_count()`` tells what is built in, not what a job was given. Two limits count:
-the affinity mask (Slurm, taskset, cpusets) and the CPU quota of the control group (containers, systemd).
+On a shared machine ``os.cpu_count()`` returns the cores of the hardware, not those allocated to a job. Two
+limits apply: the affinity mask (Slurm, taskset, cpusets) and the CPU quota of the control group (containers,
+systemd).
 
 Example:
-    >>> from course_utils.system.cpu_count import usable_cores, worker_advice
+    >>> from course_utils.system import usable_cores, worker_advice
     >>> usable_cores()                                                   # doctest: +SKIP
     2
     >>> worker_advice(8)                                                 # doctest: +SKIP
@@ -15,37 +16,30 @@ import math
 import os
 from pathlib import Path
 
-__all__ = ["clip_workers", "installed_cores", "quota_cores", "usable_cores", "worker_advice"]
-
 
 def installed_cores() -> int:
-    """Count the logical cores of the machine, whoever may use them."""
+    """Count the logical cores of the machine, including those that this process may not use."""
     return os.cpu_count() or 1
 
 
 def usable_cores() -> int:
-    """Count the cores this process may use: affinity mask and control-group quota, at least 1.
+    """Count the cores that this process may use: affinity mask and control-group quota, at least 1.
 
-    Where the system has no affinity mask (macOS), all cores of the machine count.
+    Without an affinity mask (macOS), only the quota limits the cores of the machine.
     """
     quota = quota_cores()
     allowed = _affinity_cores()
     return allowed if quota is None else max(1, min(allowed, math.ceil(quota)))
 
 
-def clip_workers(requested: int) -> int:
-    """Reduce a wished number of workers to the usable cores, the most that ``DataLoader`` takes silently."""
-    return min(requested, usable_cores())
-
-
 def worker_advice(requested: int) -> str:
-    """Say in a sentence what a number of DataLoader workers means on the usable cores.
+    """Explain what a number of DataLoader workers means on the usable cores.
 
     Args:
-        requested: the ``num_workers`` somebody wishes for; 0 is loading in the main process.
+        requested: ``num_workers``; 0 loads in the main process.
 
     Returns:
-        One or two sentences to show beside a result.
+        One or two sentences to display beside a result.
     """
     cores = usable_cores()
     have = f"{_count(requested, 'worker')} on {_count(cores, 'usable core')}"
@@ -62,15 +56,15 @@ def worker_advice(requested: int) -> str:
 
 
 def quota_cores(root: Path = Path("/")) -> float | None:
-    """Read the CPU quota of this process's control group, version 1 or 2, in cores.
+    """Return the CPU quota of this process's control group, version 1 or 2.
 
-    A group is limited by the tightest of its ancestors, so the path is walked up to the top.
+    The tightest quota of a group and its ancestors applies.
 
     Args:
-        root: where ``proc`` and ``sys`` are looked for; another than ``/`` serves tests.
+        root: The folder with ``proc`` and ``sys``; tests pass another than ``/``.
 
     Returns:
-        The quota in cores (1.5 is one and a half), or None where nothing limits it.
+        The quota in cores, such as 1.5, or None without a quota.
     """
     listing = root / "proc/self/cgroup"
     if not listing.is_file():
@@ -93,14 +87,14 @@ def _affinity_cores() -> int:
 
 
 def _group_folders(line: str, mount: Path) -> list[Path]:
-    """Turn a line like ``4:cpu,cpuacct:/job`` into the folders that may hold a quota, leaf to top."""
+    """Return the folders that may hold a quota, leaf to root, for a line like ``4:cpu,cpuacct:/job``."""
     _, controllers, path = line.split(":", 2)
     if controllers and "cpu" not in controllers.split(","):
         return []
-    tops = [mount / controllers, mount / "cpu"] if controllers else [mount, mount / "unified"]
+    mounts = [mount / controllers, mount / "cpu"] if controllers else [mount, mount / "unified"]
     inner = Path(path.lstrip("/"))
-    # Inside a container the path may be the host's: folders that do not exist are passed over.
-    return [top / part for top in tops for part in (inner, *inner.parents)]
+    # Inside a container the path may be the host's: the caller skips folders that do not exist.
+    return [top / part for top in mounts for part in (inner, *inner.parents)]
 
 
 def _folder_quota(folder: Path) -> float | None:

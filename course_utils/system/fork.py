@@ -1,4 +1,4 @@
-"""Run a function in a forked child of this process, as a data loader's worker is one."""
+"""Run a function in a forked child process, which starts as a data loader's worker does."""
 
 import gc
 import multiprocessing
@@ -8,46 +8,58 @@ import signal
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import NoReturn, ParamSpec, TypeVar
 
 import torch
 
-_PATIENCE = 120  # seconds; a child that hangs must not hang its parent
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_TIMEOUT = 120  # seconds, so that a hanging child does not hang its parent
 
 
 class ChildDiedError(RuntimeError):
-    """The forked child ended without an answer."""
+    """The forked child exited without returning a result."""
 
 
-def in_child(function: Callable[..., Any], *args: Any) -> Any:  # noqa: ANN401 - whatever the function returns
-    """Call ``function(*args)`` in a forked child and return what it returned.
+def in_child(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R:
+    """Call a function in a forked child and return its result.
 
-    The child starts as a copy of this process, with this process's open files. It shares them.
+    The child starts as a copy-on-write copy of this process and shares its open files.
+
+    Args:
+        function: Called in the child; its result must be picklable.
+        *args: Arguments of the function.
+        **kwargs: Keyword arguments of the function.
 
     Raises:
-        ChildDiedError: The child ended without an answer.
-        Exception: What the function raised in the child.
+        ChildDiedError: The child exited without returning a result, or took longer than two minutes.
+        Exception: Whatever the function raised; a RuntimeError that names it where it cannot be pickled.
     """
     reader, writer = os.pipe()
     child = _fork()
     if child == 0:
         os.close(reader)
-        _answer(writer, function, args)
+        _run_and_exit(writer, lambda: function(*args, **kwargs))
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
         data = pipe.read()
     os.waitpid(child, 0)
     if not data:
-        raise ChildDiedError("a forked child ended without an answer")
-    error, value = pickle.loads(data)
+        raise ChildDiedError("the forked child exited without returning a result")
+    error, result = pickle.loads(data)
     if error is not None:
         raise error
-    return value
+    returned: _R = result
+    return returned
 
 
 @contextmanager
 def fork_by_default() -> Iterator[None]:
-    """Let data loaders fork their workers meanwhile, and keep quiet about threads and too few cores."""
+    """Make fork the default start method within the context, and suppress all warnings.
+
+    PyTorch warns of more workers than cores, and Python of a fork beside threads.
+    """
     before = multiprocessing.get_start_method(allow_none=True)
     multiprocessing.set_start_method("fork", force=True)
     try:
@@ -65,28 +77,29 @@ def _fork() -> int:
         return os.fork()
 
 
-def _answer(writer: int, function: Callable[..., Any], args: tuple) -> None:
-    # The parent's thread pools did not come along: one thread, no collector, and no exit handlers.
+def _run_and_exit(writer: int, function: Callable[[], object]) -> NoReturn:
+    # A fork does not copy the parent's thread pools: one thread, no garbage collector, no exit handlers.
     try:
-        signal.alarm(_PATIENCE)
+        signal.alarm(_TIMEOUT)
         gc.disable()
         torch.set_num_threads(1)
-        data = _attempt(function, args)
+        data = _pickled_outcome(function)
         with os.fdopen(writer, "wb") as pipe:
             pipe.write(data)
     finally:
         os._exit(0)
 
 
-def _attempt(function: Callable[..., Any], args: tuple) -> bytes:
+def _pickled_outcome(function: Callable[[], object]) -> bytes:
     try:
-        return pickle.dumps((None, function(*args)))
+        return pickle.dumps((None, function()))
     except Exception as error:
-        return pickle.dumps((_portable(error), None))
+        return pickle.dumps((_picklable(error), None))
 
 
-def _portable(error: Exception) -> Exception:
+def _picklable(error: Exception) -> Exception:
     try:
-        return pickle.loads(pickle.dumps(error))
+        pickle.loads(pickle.dumps(error))
     except Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

@@ -1,4 +1,4 @@
-"""How much memory a process takes, and how much of it is its own."""
+"""Measure the memory of a process, and how much of it is private to that process."""
 
 import ctypes
 import re
@@ -7,18 +7,20 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import ParamSpec
 
 from course_utils.system.fork import in_child
 
+_P = ParamSpec("_P")
+
 _LINUX_ONLY = "shared and private memory can be told apart on Linux only, for processes of your own"
-# Addresses, permissions, offset and device; then the inode, which is 0 for memory without a file.
+# Addresses, permissions, offset and device; then the inode, which is 0 for anonymous memory.
 _MAPPING = re.compile(r"[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ (\d+)")
-_NO_HUGE_PAGES = 41  # PR_SET_THP_DISABLE
+_PR_SET_THP_DISABLE = 41
 
 
 class NotMeasurableError(RuntimeError):
-    """This system does not tell a process's memory in that much detail."""
+    """This system does not report a process's memory in that much detail."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,9 @@ class Memory:
     """A process's memory in bytes.
 
     Args:
-        rss: Resident: every page that it sees, shared ones included.
-        pss: Proportional: a page that k processes share counts 1/k. The sum over processes is true.
+        rss: Resident set size: all resident pages, shared ones included.
+        pss: Proportional set size: a page that k processes share counts 1/k, so the sum over processes is
+            the memory in use.
         private: Pages that no other process shares.
         private_dirty: Private pages that were written to: real copies, not pages of a file.
     """
@@ -39,7 +42,7 @@ class Memory:
 
 
 def process_memory(pid: int | str = "self") -> Memory:
-    """Read a process's memory from Linux.
+    """Return the memory of a process as Linux reports it.
 
     Raises:
         NotMeasurableError: The system has no `/proc/<pid>/smaps_rollup` for it.
@@ -53,17 +56,17 @@ def process_memory(pid: int | str = "self") -> Memory:
     return Memory(sizes["Rss"], sizes["Pss"], private, sizes["Private_Dirty"])
 
 
-def copied_memory(pid: int | str = "self") -> int:
-    """Bytes of a process's own that stand in no file: what it made, or copied by writing to a shared page.
+def private_anonymous_memory(pid: int | str = "self") -> int:
+    """Return the bytes in private dirty pages without a file: allocated, or copied on write.
 
-    A page of a mapped file may be dirty as well, but it is the file's.
+    A page of a mapped file may be dirty as well, but belongs to the file.
 
     Raises:
         NotMeasurableError: As `process_memory`.
     """
     total, in_file = 0, False
     try:
-        # Line by line: what was read whole and thrown away would be room for what is to be measured.
+        # Line by line: the whole text, once freed, would leave room for what is to be measured.
         with Path(f"/proc/{pid}/smaps").open() as lines:
             for line in lines:
                 if heading := _MAPPING.match(line):
@@ -75,27 +78,38 @@ def copied_memory(pid: int | str = "self") -> int:
     return total
 
 
-def dirtied_by(function: Callable[..., Any], *args: Any) -> int:  # noqa: ANN401 - any function
-    """Bytes that a forked child copies for itself, or makes and keeps, in ``function(*args)``.
+def dirtied_bytes(function: Callable[_P, object], *args: _P.args, **kwargs: _P.kwargs) -> int:
+    """Return the bytes that a forked child copies on write, or allocates and keeps, during a call.
+
+    Args:
+        function: Called once in the child.
+        *args: Arguments of the function.
+        **kwargs: Keyword arguments of the function.
 
     Raises:
         NotMeasurableError: As `process_memory`.
     """
-    return in_child(_dirtied, function, args)
+    return in_child(_dirtied, lambda: function(*args, **kwargs))
 
 
-def peak_growth(function: Callable[..., Any], *args: Any) -> int:  # noqa: ANN401 - any function
-    """Bytes by which the resident memory of a forked child rises at most during ``function(*args)``."""
-    return in_child(_growth, function, args)
+def peak_growth(function: Callable[_P, object], *args: _P.args, **kwargs: _P.kwargs) -> int:
+    """Return the bytes by which the peak resident memory of a forked child grows during a call.
+
+    Args:
+        function: Called once in the child.
+        *args: Arguments of the function.
+        **kwargs: Keyword arguments of the function.
+    """
+    return in_child(_growth, lambda: function(*args, **kwargs))
 
 
-def _dirtied(function: Callable[..., Any], args: tuple) -> int:
+def _dirtied(function: Callable[[], object]) -> int:
     _settled()
     before, faults = _settled(), _page_faults()
-    kept = function(*args)
-    # A page that the parent writes meanwhile becomes the child's own too, but by no page fault of the child.
+    kept = function()
+    # A page that the parent writes meanwhile becomes private to the child without a page fault of the child.
     written = (_page_faults() - faults) * resource.getpagesize()
-    after = copied_memory()
+    after = private_anonymous_memory()
     del kept
     return min(after - before, written)
 
@@ -105,22 +119,22 @@ def _page_faults() -> int:
 
 
 def _settled() -> int:
-    # The first measurement dirties pages of its own; and one small write is not to count as a huge page.
+    # The first measurement dirties pages of its own, and one small write must not copy a huge page.
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_NO_HUGE_PAGES, 1, 0, 0, 0)
-    return copied_memory()
+        ctypes.CDLL(None).prctl(_PR_SET_THP_DISABLE, 1, 0, 0, 0)
+    return private_anonymous_memory()
 
 
-def _growth(function: Callable[..., Any], args: tuple) -> int:
+def _growth(function: Callable[[], object]) -> int:
     before = _peak()
-    kept = function(*args)
+    kept = function()
     after = _peak()
     del kept
     return after - before
 
 
 def _peak() -> int:
-    # A fork's high-water mark starts at what is resident then; getrusage would still hold the parent's peak.
+    # After a fork VmHWM starts at the current resident size; getrusage would still report the parent's peak.
     status = Path("/proc/self/status")
     if status.exists() and (found := re.search(r"VmHWM:\s+(\d+) kB", status.read_text())):
         return int(found[1]) * 1024

@@ -1,4 +1,4 @@
-"""Worker processes that do not outlive the process they work for, however that one ends."""
+"""Make worker processes exit when their parent has ended, even if it was killed."""
 
 import multiprocessing
 import os
@@ -6,15 +6,15 @@ import threading
 
 
 def die_with_parent() -> None:
-    """End this process as soon as the one that started it by `multiprocessing` has ended; returns at once.
+    """Start a thread that ends this process as soon as the process that started it has ended.
 
-    A killed parent cannot tell its workers, and they would wait for work for ever. The kernel's own means
-    (PR_SET_PDEATHSIG) watches the process that forked, which may be a fork server that nobody has killed.
+    A killed parent cannot stop its workers, which would wait for work forever. PR_SET_PDEATHSIG would watch
+    the process that forked this one, which may be a fork server that is still alive.
     """
-    threading.Thread(target=_wait_and_die, daemon=True).start()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 
-def _wait_and_die() -> None:
+def _exit_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent:
         parent.join()

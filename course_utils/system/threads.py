@@ -1,4 +1,4 @@
-"""Torch's own threads, where something else has the cores."""
+"""Limit PyTorch's own threads where decoders or workers use the cores."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,9 +8,9 @@ import torch
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep torch from splitting its work for a while.
+    """Limit PyTorch's operations to one thread within the context.
 
-    Where decoders or workers have the cores, its threads would only wait for each other.
+    Where decoders or workers use all cores, more threads would only wait for each other.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -1,12 +1,12 @@
 from course_utils.system.compiler import can_compile
 
 
-def test_a_cpu_needs_a_compiler(monkeypatch, tmp_path):
+def test_cpu_needs_compiler(monkeypatch, tmp_path):
     monkeypatch.setenv("CXX", str(tmp_path / "none"))
     assert not can_compile("cpu")
 
 
-def test_a_cpu_needs_the_headers_of_python(monkeypatch, tmp_path):
+def test_cpu_needs_python_headers(monkeypatch, tmp_path):
     monkeypatch.setenv("CXX", "true")
     monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
     assert not can_compile("cpu")
@@ -14,6 +14,6 @@ def test_a_cpu_needs_the_headers_of_python(monkeypatch, tmp_path):
     assert can_compile("cpu")
 
 
-def test_a_gpu_needs_neither(monkeypatch):
+def test_gpu_needs_no_compiler(monkeypatch):
     monkeypatch.setenv("CXX", "none")
     assert can_compile("cuda")

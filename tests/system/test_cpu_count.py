@@ -1,5 +1,3 @@
-"""What ``course_utils.system.cpu_count`` counts, on real masks and on made control groups."""
-
 import os
 
 import pytest
@@ -16,7 +14,7 @@ def no_quota(monkeypatch):
     monkeypatch.setattr(cpu_count, "quota_cores", lambda: None)
 
 
-def made_groups(tmp_path, listing, files):
+def quota_of(tmp_path, listing, files):
     (tmp_path / "proc/self").mkdir(parents=True)
     (tmp_path / "proc/self/cgroup").write_text(listing)
     for name, text in files.items():
@@ -27,7 +25,7 @@ def made_groups(tmp_path, listing, files):
 
 
 @needs_affinity
-def test_a_smaller_affinity_mask_is_obeyed(no_quota):
+def test_affinity_mask_limits_usable_cores(no_quota):
     before = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, {min(before)})
@@ -36,12 +34,8 @@ def test_a_smaller_affinity_mask_is_obeyed(no_quota):
         os.sched_setaffinity(0, before)
 
 
-def test_usable_is_between_one_and_installed():
-    assert 1 <= cpu_count.usable_cores() <= cpu_count.installed_cores()
-
-
 @pytest.mark.parametrize(("quota", "expected"), [(None, 8), (2.0, 2), (1.5, 2), (0.5, 1), (64.0, 8)])
-def test_quota_and_mask_give_the_smaller(monkeypatch, quota, expected):
+def test_smaller_of_quota_and_mask_applies(monkeypatch, quota, expected):
     monkeypatch.setattr(cpu_count, "_affinity_cores", lambda: 8)
     monkeypatch.setattr(cpu_count, "quota_cores", lambda: quota)
     assert cpu_count.usable_cores() == expected
@@ -65,10 +59,10 @@ def test_quota_and_mask_give_the_smaller(monkeypatch, quota, expected):
     ],
 )
 def test_control_group_quota(tmp_path, listing, files, expected):
-    assert made_groups(tmp_path, listing, files) == expected
+    assert quota_of(tmp_path, listing, files) == expected
 
 
-def test_no_control_groups_is_no_quota(tmp_path):
+def test_no_control_group_means_no_quota(tmp_path):
     assert cpu_count.quota_cores(tmp_path) is None
 
 
@@ -76,7 +70,6 @@ def test_no_control_groups_is_no_quota(tmp_path):
     ("requested", "says"),
     [(0, "No workers"), (1, "on 2 usable cores: 1 core left"), (2, "a core to itself"), (8, "take turns")],
 )
-def test_advice_fits_the_request(monkeypatch, requested, says):
+def test_advice_depends_on_requested_workers(monkeypatch, requested, says):
     monkeypatch.setattr(cpu_count, "usable_cores", lambda: 2)
     assert says in cpu_count.worker_advice(requested)
-    assert cpu_count.clip_workers(requested) == min(requested, 2)

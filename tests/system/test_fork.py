@@ -6,17 +6,17 @@ import pytest
 from course_utils.system.fork import ChildDiedError, fork_by_default, in_child
 
 
-def test_the_child_is_another_process_and_its_answer_comes_back():
+def test_runs_in_child_process_and_returns_result():
     pid, parent = in_child(lambda: (os.getpid(), os.getppid()))
     assert pid != os.getpid() == parent
 
 
-def test_an_error_in_the_child_is_raised_in_the_parent():
+def test_exception_in_child_is_raised_in_parent():
     with pytest.raises(ZeroDivisionError):
         in_child(lambda: 1 / 0)
 
 
-def test_an_error_that_cannot_travel_comes_back_by_its_name():
+def test_unpicklable_exception_becomes_runtime_error_with_its_name():
     class LocalError(Exception):
         pass
 
@@ -27,18 +27,18 @@ def test_an_error_that_cannot_travel_comes_back_by_its_name():
         in_child(fail)
 
 
-def test_a_child_that_dies_is_told_from_one_that_answers():
+def test_killed_child_raises_child_died_error():
     with pytest.raises(ChildDiedError):
         in_child(lambda: os.kill(os.getpid(), 9))
 
 
-def test_what_the_child_changes_stays_with_the_child():
+def test_child_does_not_change_parents_objects():
     values = [1]
     in_child(lambda: values.append(2))
     assert values == [1]
 
 
-def test_the_start_method_is_fork_for_a_while_only():
+def test_start_method_is_fork_only_within_context():
     before = multiprocessing.get_start_method(allow_none=True)
     with fork_by_default():
         assert multiprocessing.get_start_method() == "fork"

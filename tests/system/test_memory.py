@@ -1,10 +1,10 @@
+import os
 import threading
-import time
 
 import numpy as np
 import pytest
 
-from course_utils.system.memory import Memory, NotMeasurableError, dirtied_by, peak_growth, process_memory
+from course_utils.system.memory import NotMeasurableError, dirtied_bytes, peak_growth, process_memory
 
 MIB = 2**20
 
@@ -18,35 +18,47 @@ def measurable():
 
 
 @pytest.mark.usefixtures("measurable")
-def test_parts_of_a_process_are_no_larger_than_the_whole():
+def test_private_memory_is_part_of_proportional_and_resident_memory():
     memory = process_memory()
     assert 0 < memory.private_dirty <= memory.private <= memory.pss <= memory.rss
-    assert isinstance(memory, Memory)
 
 
-def test_a_process_that_is_not_there_has_no_memory():
+def test_missing_process_is_not_measurable():
     with pytest.raises(NotMeasurableError, match="Linux only"):
         process_memory(2**30)
 
 
 @pytest.mark.usefixtures("measurable")
-def test_reading_python_objects_copies_them_and_reading_an_array_does_not():
+def test_reading_python_objects_copies_pages_but_reading_array_does_not():
     array = np.arange(300, 200_300)
     numbers = array.tolist()
-    assert dirtied_by(lambda: sum(numbers)) > 4 * MIB
-    assert dirtied_by(lambda: [int(array[i]) for i in range(0, 200_000, 100)]) < MIB
+    assert dirtied_bytes(lambda: sum(numbers)) > 4 * MIB
+    assert dirtied_bytes(lambda: [int(array[i]) for i in range(0, 200_000, 100)]) < MIB
 
 
 @pytest.mark.usefixtures("measurable")
-def test_what_the_parent_writes_meanwhile_is_not_the_childs():
+def test_pages_written_by_parent_are_not_counted():
     pages = np.ones(64 * MIB, np.uint8)
-    writer = threading.Timer(0.5, lambda: pages.__iadd__(1))
+    child_started, parent_wrote = os.pipe(), os.pipe()
+
+    def write_pages():
+        os.read(child_started[0], 1)
+        pages.__iadd__(1)
+        os.write(parent_wrote[1], b"!")
+
+    def wait_for_parent():
+        os.write(child_started[1], b"!")
+        os.read(parent_wrote[0], 1)
+
+    writer = threading.Thread(target=write_pages)
     writer.start()
-    assert dirtied_by(time.sleep, 1) < MIB
+    assert dirtied_bytes(wait_for_parent) < MIB
     writer.join()
+    for descriptor in (*child_started, *parent_wrote):
+        os.close(descriptor)
 
 
-def test_the_peak_counts_what_was_freed_again_and_not_what_was_there_before():
+def test_peak_growth_counts_freed_memory_but_not_earlier_allocations():
     before = np.ones(20 * MIB, np.uint8)
     growth = peak_growth(lambda: np.ones(40 * MIB, np.uint8).sum())
     assert 39 * MIB < growth < 48 * MIB

@@ -5,7 +5,7 @@ import sys
 import psutil
 import pytest
 
-# Starts workers that wait for work, says who they are, and waits.
+# Starts workers that wait for work, prints their process ids, and waits.
 PARENT = """
 import multiprocessing, sys
 from concurrent.futures import ProcessPoolExecutor
@@ -22,7 +22,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_no_worker_outlives_a_killed_parent(tmp_path, method):
+def test_workers_end_when_parent_is_killed(tmp_path, method):
     (tmp_path / "parent.py").write_text(PARENT)
     command = [sys.executable, tmp_path / "parent.py", method]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:

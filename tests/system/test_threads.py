@@ -3,7 +3,7 @@ import torch
 from course_utils.system.threads import one_thread
 
 
-def test_torch_gets_its_threads_back(monkeypatch):
+def test_thread_count_is_restored(monkeypatch):
     threads = [7]
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads[-1])
     monkeypatch.setattr(torch, "set_num_threads", threads.append)

@@ -24,7 +24,7 @@ from course_utils.checks.core import (
     seen_samples,
     watching,
 )
-from course_utils.system import fork_by_default, in_child, positions
+from course_utils.system import file_positions, fork_by_default, in_child
 
 GENERATIONS = 2  # a child, and a child of the child
 MOST_OPENS = 2  # once to read the names, once to keep
@@ -55,7 +55,7 @@ def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
         found["parent"]["opens"] = _opens(seen)
         found["worker_moved"] = _moved_by(path, lambda: _read_in_worker(dataset, orders[1]))
         dataset.close()
-        found["left_open"] = len(positions(path))
+        found["left_open"] = len(file_positions(path))
         return found
 
 
@@ -74,9 +74,9 @@ def _one_process(dataset: Any, path: Path, orders: list[list[int]]) -> Evidence:
 
 
 def _moved_by(path: Path, action: Callable[[], object]) -> bool:
-    before = positions(path)
+    before = file_positions(path)
     action()
-    after = positions(path)
+    after = file_positions(path)
     return any(after.get(fd) != position for fd, position in before.items())
 
 

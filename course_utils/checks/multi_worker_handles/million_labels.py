@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from course_utils.checks.core import Evidence, Inputs, Mistake, Truth, folder_of, no_warnings
-from course_utils.system import NotMeasurableError, dirtied_by
+from course_utils.system import NotMeasurableError, dirtied_bytes
 
 FILE = "labels.txt"
 COUNT = 1_000_000
@@ -53,7 +53,7 @@ def _read_all(labels: Any, start: int) -> Evidence:  # noqa: ANN401 - the studen
 def _copied(labels: Any, start: int) -> int | None:  # noqa: ANN401 - the student's labels
     # What another thread of this process writes at that moment can blur one measurement.
     try:
-        return sorted(dirtied_by(_read_all, labels, start) for _ in range(FORKS))[FORKS // 2]
+        return sorted(dirtied_bytes(_read_all, labels, start) for _ in range(FORKS))[FORKS // 2]
     except NotMeasurableError:
         return None
 
