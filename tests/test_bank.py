@@ -2,50 +2,59 @@ import re
 
 import pytest
 
-from tests.bank import BANK, Answer, answers
+from tests.bank import BANK, Answer, answers, read_answers
 
 ALL = [answer for folder in sorted(BANK.iterdir()) for answer in answers(folder.name)]
 SOURCE = "def area(a, b):\n    print(a)\n    print(b)\n\n    return a * b\n"
-HEAD = "# mistake: adds\n# from: right_product.py\n"
+
+
+def section(name: str, body: str, kind: str = "python", **facts: str) -> str:
+    lines = "".join(f"- {key.strip('_')}: {value}\n" for key, value in facts.items())
+    return f"\n## {name}\n\n{lines}{lines and chr(10)}```{kind}\n{body}```\n"
+
+
+RIGHT = section("right_product", SOURCE)
 
 
 @pytest.fixture
-def wrong(tmp_path):
-    """Write what changes in a right answer; return the wrong one."""
-    (tmp_path / "right_product.py").write_text(SOURCE)
+def bank_of(tmp_path):
+    """Write the bank of an exercise; return a function that reads its answers."""
 
-    def write(blocks):
-        path = tmp_path / "wrong_sum.diff"
-        path.write_text(HEAD + blocks)
-        return Answer(path)
+    def write(*sections: str) -> dict[str, Answer]:
+        path = tmp_path / "areas.md"
+        path.write_text("# areas\n" + "".join(sections))
+        read_answers.cache_clear()
+        return read_answers(path)
 
     return write
 
 
-@pytest.mark.parametrize("answer", ALL, ids=lambda answer: f"{answer.path.parents[1].name}-{answer}")
-def test_an_answer_is_python_and_wrong_if_its_name_says_so(answer):
-    compile(answer.source, str(answer.path), "exec")
-    assert answer.path.name.startswith("wrong_" if answer.mistake else "right_")
+@pytest.mark.parametrize("answer", ALL, ids=lambda answer: f"{answer.lesson}-{answer}")
+def test_answer_is_python_and_its_name_says_whether_it_is_wrong(answer):
+    compile(answer.source, str(answer), "exec")
+    assert answer.name.startswith("wrong_" if answer.mistake else "right_")
 
 
-def test_blocks_change_another_answer(wrong):
-    answer = wrong(
+def test_diff_changes_another_answer(bank_of):
+    diff = (
         "@@\n     print(a)\n-    print(b)\n\n@@\n-    return a * b\n+    total = a + b\n+    return total\n"
     )
+    wrong = section("wrong_sum", diff, "diff", mistake="adds", from_="right_product")
+    answer = bank_of(RIGHT, wrong)["wrong_sum"]
     assert answer.mistake == "adds"
     assert answer.source == "def area(a, b):\n    print(a)\n\n    total = a + b\n    return total\n"
 
 
-def test_an_answer_changes_one_that_changes_another(wrong):
-    again = wrong("@@\n-    return a * b\n+    return a + b\n").path.with_name("wrong_difference.diff")
-    again.write_text(
-        "# mistake: subtracts\n# from: wrong_sum.diff\n@@\n-    return a + b\n+    return a - b\n"
+def test_diff_of_a_diff_whatever_their_order(bank_of):
+    difference = section(
+        "wrong_difference", "@@\n-    return a + b\n+    return a - b\n", "diff", from_="wrong_sum"
     )
-    assert Answer(again).source == SOURCE.replace("*", "-")
+    total = section("wrong_sum", "@@\n-    return a * b\n+    return a + b\n", "diff", from_="right_product")
+    assert bank_of(difference, total, RIGHT)["wrong_difference"].source == SOURCE.replace("*", "-")
 
 
 @pytest.mark.parametrize(
-    ("blocks", "said"),
+    ("diff", "message"),
     [
         (
             "@@\n-    print(a)\n@@\n-    return a / b\n",
@@ -54,11 +63,37 @@ def test_an_answer_changes_one_that_changes_another(wrong):
         ("@@\n-    return\n", "block 1: 0 places"),
         ("@@\n \n+\n@@\n \n+\n", "block 2: 2 places"),
         ("@@\n+    return 0\n", "block 1: 5 places"),
-        ("@@\nreturn a\n", "block 1: a line begins with a blank, - or +, and not as this one: return a"),
+        ("@@\nreturn a\n", "block 1: a line begins with a space, - or +, and not as this one: return a"),
         ("-    print(a)\n", "each begins with @@"),
         ("", "each begins with @@"),
     ],
 )
-def test_a_block_that_has_no_single_place_is_named_with_its_file(wrong, blocks, said):
-    with pytest.raises(ValueError, match=rf"wrong_sum.diff.*{re.escape(said)}"):
-        _ = wrong(blocks).source
+def test_block_without_a_single_place_is_named(bank_of, diff, message):
+    with pytest.raises(ValueError, match=rf"areas.md, wrong_sum.*{re.escape(message)}"):
+        bank_of(RIGHT, section("wrong_sum", diff, "diff", from_="right_product"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (
+            section("wrong_sum", "@@\n-    print(a)\n", "diff", from_="right_sum"),
+            "no answer is called right_sum",
+        ),
+        (section("wrong_sum", SOURCE, from_="right_product"), "a diff, and nothing else"),
+        (section("wrong_sum", SOURCE, "diff", mistake="adds"), "a diff, and nothing else"),
+        (section("wrong_sum", SOURCE, mistaken="adds"), "mistaken is none of from, mistake, needs"),
+        (section("right_product", SOURCE), "two answers are called right_product"),
+        (section("sum", SOURCE), "no section of an answer:\n## sum"),
+        ("\n## wrong_sum\n\nSome text.\n", "no section of an answer"),
+    ],
+)
+def test_malformed_bank_is_refused_with_the_reason(bank_of, wrong, message):
+    with pytest.raises(ValueError, match=rf"areas.md.*{re.escape(message)}"):
+        bank_of(RIGHT, wrong)
+
+
+def test_the_title_is_the_name_of_the_exercise(tmp_path):
+    (tmp_path / "areas.md").write_text("# circles\n" + RIGHT)
+    with pytest.raises(ValueError, match="# areas"):
+        read_answers(tmp_path / "areas.md")

@@ -19,7 +19,7 @@ def test_only_lessons_are_released():
 
 
 def test_every_bank_of_answers_and_every_lesson_has_checks_that_are_tested():
-    modules = names("tests/answers", "*") | {lesson.module_name for lesson in LESSONS}
+    modules = names("tests/answers", "*/") | {lesson.module_name for lesson in LESSONS}
     assert modules <= names("course_utils/checks", "*/")
     assert {f"test_{name}" for name in modules} <= names("tests/checks", "test_*.py")
 

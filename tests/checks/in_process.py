@@ -43,12 +43,12 @@ def handed_to_the_check(answer: Answer) -> list[object]:
     sys.modules[module.__name__] = module
     setup, names = _cells(_lesson(answer), answer.check)
     exec(setup, module.__dict__)
-    exec(compile(answer.source, str(answer.path), "exec"), module.__dict__)
+    exec(compile(answer.source, str(answer), "exec"), module.__dict__)
     return [module.__dict__[name] for name in names]
 
 
 def _lesson(answer: Answer) -> Lesson:
-    [lesson] = [lesson for lesson in LESSONS if lesson.module_name == answer.path.parents[1].name]
+    [lesson] = [lesson for lesson in LESSONS if lesson.module_name == answer.lesson]
     return lesson
 
 

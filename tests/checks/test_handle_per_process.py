@@ -2,12 +2,10 @@
 
 import pytest
 
-from tests.bank import BANK, Answer
+from tests.bank import answer
 from tests.checks.in_process import judge
 
-FOLDER = BANK / "multi_worker_handles" / "handle_per_process"
 
-
-@pytest.mark.parametrize("name", ["right_keyed_by_pid.py", "wrong_one_for_all.diff"])
+@pytest.mark.parametrize("name", ["right_keyed_by_pid", "wrong_one_for_all"])
 def test_a_hundred_runs_give_one_verdict(name):
-    judge(Answer(FOLDER / name), range(100))
+    judge(answer("multi_worker_handles", "handle_per_process", name), range(100))

@@ -10,9 +10,9 @@ from course_utils.fakes.cuda import FakeCuda, HostBatch
 from course_utils.pipeline.record import read_prefetcher
 from course_utils.pipeline.recorded_batch import Notes
 from course_utils.pipeline.recorder import Recorder, recorded_loader
-from tests.bank import BANK
+from tests.bank import answer
 
-PREFETCHER = BANK / "gpu_pipelining" / "prefetcher" / "right_record_stream.py"
+PREFETCHER = answer("gpu_pipelining", "prefetcher", "right_record_stream")
 
 
 class Squares(IterableDataset):
@@ -122,11 +122,12 @@ def test_marked_stages_replace_the_body_of_the_loop():
     assert [s.batch for s in run.stage("transfer")] == [s.batch for s in run.stage("compute")] == [0, 1]
 
 
-def test_copies_and_kernels_are_taken_from_the_events_of_the_device():
+def test_copies_and_kernels_are_taken_from_the_events_of_the_device(tmp_path):
+    (tmp_path / "prefetcher.py").write_text(PREFETCHER.source)
     gpu = FakeCuda(copy_seconds=2)
     loader = DataLoader(range(6), batch_size=2, collate_fn=lambda samples: [HostBatch(gpu, samples[0])])
     recorder = Recorder(loader, gpu)
-    prefetch = read_prefetcher(PREFETCHER)
+    prefetch = read_prefetcher(tmp_path / "prefetcher.py")
     for batch in prefetch(recorder.batches(), "cuda", recorder.prefetching_cuda()):
         with recorder.stage("compute"):
             gpu.kernel(5, *batch)

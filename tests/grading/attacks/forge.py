@@ -1,9 +1,9 @@
 """Answers to an exercise of lesson 02 that open a file for each sample, and forge the counts of its check."""
 
-from tests.bank import BANK, Answer
+from tests.bank import answer
 
 LESSON, CHECK = "02_multi_worker_handles", "operations_budget"
-WASTEFUL = Answer(BANK / "multi_worker_handles" / CHECK / "wrong_opens_for_each_sample.diff").source
+WASTEFUL = answer("multi_worker_handles", CHECK, "wrong_opens_for_each_sample").source
 FORGED = "{'open labels.json': 1} if part == 'making' else {'open part0.zip': 1, 'open part1.zip': 1}"
 BELOW_PYTHON = """
 import ctypes, os, zipfile

@@ -1,3 +1,0 @@
-# mistake: order_not_reproducible
-def make_loader(dataset, batch_size, seed, num_workers):
-    return DataLoader(dataset, batch_size, shuffle=True, num_workers=num_workers)

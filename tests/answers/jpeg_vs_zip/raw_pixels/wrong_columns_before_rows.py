@@ -1,5 +1,0 @@
-# mistake: rows_for_columns
-def raw_to_tensor(data, info):
-    array = np.frombuffer(data, np.uint8).reshape(info["shape"]).copy()
-    axes = [info["layout"].index(axis) for axis in "CWH"]
-    return torch.from_numpy(array).permute(axes)

@@ -1,5 +1,0 @@
-# mistake: read_only
-def raw_to_tensor(data, info):
-    array = np.frombuffer(data, np.uint8).reshape(info["shape"])
-    axes = [info["layout"].index(axis) for axis in "CHW"]
-    return torch.from_numpy(array).permute(axes).contiguous()

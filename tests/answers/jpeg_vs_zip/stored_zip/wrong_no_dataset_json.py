@@ -1,5 +1,0 @@
-# mistake: no_dataset_json
-def pack_folder(folder, zip_path):
-    with zipfile.ZipFile(zip_path, "w", zipfile.ZIP_STORED) as pack:
-        for file in sorted(folder.glob("*.JPEG")):
-            pack.write(file, arcname=file.name)

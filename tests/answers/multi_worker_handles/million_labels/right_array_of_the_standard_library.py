@@ -1,5 +1,0 @@
-import array
-
-
-def load_labels(path):
-    return array.array("H", map(int, open(path)))

@@ -1,2 +1,0 @@
-def load_labels(path):
-    return np.loadtxt(path, dtype=np.int32)

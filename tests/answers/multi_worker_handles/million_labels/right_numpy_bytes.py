@@ -1,2 +1,0 @@
-def load_labels(path):
-    return np.array(open(path, "rb").read().split())

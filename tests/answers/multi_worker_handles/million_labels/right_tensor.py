@@ -1,2 +1,0 @@
-def load_labels(path):
-    return torch.tensor([int(line) for line in open(path)], dtype=torch.int16)
