@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 import torch
