@@ -1,4 +1,4 @@
-"""The input pipeline as a timeline: simulated, and recorded from real runs."""
+"""Timelines of an input pipeline: a simulation model, and a recorder for real runs."""
 
 import lazy_loader
 

@@ -1,9 +1,9 @@
-"""A model of an input pipeline: what a `DataLoader`, a copy engine and an accelerator do, and when.
+"""A model of an input pipeline: when a `DataLoader`, a copy engine and an accelerator do their work.
 
-The model follows PyTorch's `DataLoader` rule by rule. Batch k belongs to worker k mod `workers`. At most
-`workers * prefetch_factor` batches are on order; taking a batch orders one more. A worker prepares whole
-batches, one after the other. The pin thread takes batches as they arrive, the training loop takes them in
-order. Copies and computations are queued on streams, and a stream does one thing at a time.
+The model follows the rules of PyTorch's `DataLoader`. Batch k belongs to worker k mod `workers`. At most
+`workers * prefetch_factor` batches are outstanding; taking a batch requests one more. A worker prepares whole
+batches, one after the other. The pin thread takes batches in the order of their arrival, the training loop
+takes them in the sampler's order. Copies and kernels are queued on streams, and a stream runs one at a time.
 """
 
 from collections import deque
@@ -17,23 +17,27 @@ from course_utils.pipeline.simulation import Process, Simulation, Store
 from course_utils.pipeline.stage_times import StageTimes
 from course_utils.pipeline.trace import Run, Span
 
-_withheld = ContextVar("withheld", default=False)
+_disabled = ContextVar("_disabled", default=False)
+_MINIMUM = {"workers": 0, "prefetch_factor": 1, "device_prefetch": 0, "steps_ahead": 0}
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """How the stages are put together.
+    """The settings of an input pipeline.
 
     Args:
         workers: `num_workers`; 0 loads in the main process.
-        prefetch_factor: Batches on order per worker.
+        prefetch_factor: Outstanding batches per worker.
         pin: `pin_memory`: a thread (or, without workers, the main process) copies to page-locked memory.
         non_blocking: The main process does not wait for a copy to the accelerator if its source is pinned.
-        device_prefetch: Batches copied ahead on a stream of their own; 0 copies on the computing stream.
+        device_prefetch: Batches copied ahead on a side stream; 0 copies on the compute stream.
         steps_ahead: Steps that the main process may be ahead of the accelerator; 0 waits for every step, as a
             loop does that reads the loss each time.
-        in_order: Batches are handed over in the order of the sampler.
-        accelerator: Whether another device computes; otherwise the main process does.
+        in_order: Deliver the batches in the sampler's order.
+        accelerator: Whether a separate device computes, rather than the main process.
+
+    Raises:
+        ValueError: A setting is out of range, or needs an accelerator and there is none.
     """
 
     workers: int = 0
@@ -46,20 +50,15 @@ class Pipeline:
     accelerator: bool = True
 
     def __post_init__(self) -> None:
-        for name, least in (
-            ("workers", 0),
-            ("prefetch_factor", 1),
-            ("device_prefetch", 0),
-            ("steps_ahead", 0),
-        ):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} is {getattr(self, name)}; it must be at least {least}")
+        for name, minimum in _MINIMUM.items():
+            if getattr(self, name) < minimum:
+                raise ValueError(f"{name} is {getattr(self, name)}; it must be at least {minimum}")
         if not self.accelerator and (self.device_prefetch or self.steps_ahead):
             raise ValueError("device_prefetch and steps_ahead need an accelerator that computes by itself")
 
     @property
     def host_waits_for_copy(self) -> bool:
-        """A copy returns at once only from pinned memory and only when asked to."""
+        """Whether a copy blocks the host: it is asynchronous only from pinned memory and on request."""
         return not (self.pin and self.non_blocking)
 
 
@@ -70,91 +69,91 @@ class _Model:
         self.pipeline, self.times, self.batches = pipeline, times, batches
         self.simulation = Simulation()
         self.spans: list[Span] = []
-        self.arrived, self.ready = self._store(), self._store()
-        self.orders = [self._store() for _ in range(pipeline.workers)]
-        self.on_order = [0] * pipeline.workers
-        self.next_order, self.next_worker = 0, 0
+        self.collated, self.ready = self._store(), self._store()
+        self.requests = [self._store() for _ in range(pipeline.workers)]
+        self.outstanding = [0] * pipeline.workers
+        self.next_request, self.next_worker = 0, 0
+        self.worker_of_buffered: dict[int, int] = {}
         self.copied = [self._store() for _ in range(batches)]
         self.computed = [self._store() for _ in range(batches)]
 
     def _store(self) -> Store:
         return Store(self.simulation)
 
-    def _do(self, lane: str, stage: str, batch: int) -> Generator[Any, Any, None]:
+    def _run_stage(self, lane: str, stage: str, batch: int) -> Process:
         start, seconds = self.simulation.now, self.times.of(stage, batch)
         yield seconds
         if seconds:
             self.spans.append(Span(lane, stage, batch, start, self.simulation.now))
 
-    def _order_batch(self) -> None:
-        if self.next_order == self.batches:
+    def _request_batch(self) -> None:
+        """Send the next batch number to the next worker that has capacity."""
+        if self.next_request == self.batches:
             return
-        workers = len(self.orders)
-        while not self.pipeline.in_order and self.on_order[self.next_worker] >= self.pipeline.prefetch_factor:
-            self.next_worker = (self.next_worker + 1) % workers
-        self.on_order[self.next_worker] += 1
-        self.orders[self.next_worker].put((self.next_worker, self.next_order))
-        self.next_worker, self.next_order = (self.next_worker + 1) % workers, self.next_order + 1
+        p = self.pipeline
+        while not p.in_order and self.outstanding[self.next_worker] >= p.prefetch_factor:
+            self.next_worker = (self.next_worker + 1) % p.workers
+        self.outstanding[self.next_worker] += 1
+        self.requests[self.next_worker].put((self.next_worker, self.next_request))
+        self.next_worker, self.next_request = (self.next_worker + 1) % p.workers, self.next_request + 1
 
     def worker(self, number: int) -> Process:
-        """Prepare the batches that were ordered from this worker, one by one."""
+        """Prepare the batches requested from this worker, one after the other."""
         while True:
-            order = yield self.orders[number]
+            request = yield self.requests[number]
             for stage in ("read", "decode"):
-                yield from self._do(f"worker {number}", stage, order[1])
-            self.arrived.put(order)
+                yield from self._run_stage(f"worker {number}", stage, request[1])
+            self.collated.put(request)
 
     def pin_thread(self) -> Process:
         """Pin batches in the order of their arrival."""
         while True:
-            order = yield self.arrived
-            yield from self._do("pin thread", "pin", order[1])
-            self.ready.put(order)
+            request = yield self.collated
+            yield from self._run_stage("pin thread", "pin", request[1])
+            self.ready.put(request)
 
     def stream(self, lane: str, work: Store) -> Process:
-        """Do queued work in order; each item waits for what it needs first."""
+        """Run queued work in order; each item first waits for its dependency."""
         while True:
-            needs, stage, batch, done = yield work
-            if needs is not None:
-                yield needs
-            yield from self._do(lane if stage == "compute" else self.copy_lane, stage, batch)
+            dependency, stage, batch, done = yield work
+            if dependency is not None:
+                yield dependency
+            yield from self._run_stage(lane if stage == "compute" else self.copy_lane, stage, batch)
             done.put()
 
     @property
     def copy_lane(self) -> str:
         return "copy engine" if self.pipeline.accelerator else "main process"
 
-    def delivered(self) -> Iterator[Any]:
-        """What the training loop's `next()` does; a generator of generators that return a batch's number."""
-        early: dict[int, int] = {}
+    def _load_in_main(self, batch: int) -> Generator[float | Store, Any, int]:
+        """Load a batch in the main process and return its number."""
+        for stage in ("read", "decode", *(["pin"] if self.pipeline.pin else [])):
+            yield from self._run_stage("main process", stage, batch)
+        return batch
 
-        def load_here(batch: int) -> Generator[Any, Any, int]:
-            for stage in ("read", "decode", *(["pin"] if self.pipeline.pin else [])):
-                yield from self._do("main process", stage, batch)
-            return batch
-
-        def take(batch: int) -> Generator[Any, Any, int]:
-            start = self.simulation.now
-            while batch not in early:
-                worker, number = yield self.ready
-                early[number] = worker
-                batch = batch if self.pipeline.in_order else number
-            yield self.times.of("hand_over", batch)
-            self.on_order[early.pop(batch)] -= 1
-            if self.simulation.now > start:
-                self.spans.append(Span("main process", "wait", batch, start, self.simulation.now))
-            self._order_batch()
-            return batch
-
-        return ((take if self.orders else load_here)(batch) for batch in range(self.batches))
+    def _take(self, batch: int) -> Generator[float | Store, Any, int]:
+        """Take `batch`, or if order does not matter the next one to arrive; return its number."""
+        start = self.simulation.now
+        while batch not in self.worker_of_buffered:
+            worker, number = yield self.ready
+            self.worker_of_buffered[number] = worker
+            batch = batch if self.pipeline.in_order else number
+        yield self.times.of("hand_over", batch)
+        self.outstanding[self.worker_of_buffered.pop(batch)] -= 1
+        if self.simulation.now > start:
+            self.spans.append(Span("main process", "wait", batch, start, self.simulation.now))
+        self._request_batch()
+        return batch
 
     def main(self, compute: Store, copy: Store) -> Process:
-        """The training loop: take a batch, queue its copy, queue the step, wait as often as it is told to."""
-        p, in_flight, launched = self.pipeline, deque(), []
-        batches = self.delivered()
+        """Run the training loop: take a batch, queue its copy and its step, wait as the settings say."""
+        p = self.pipeline
+        in_flight: deque[int] = deque()
+        launched: list[int] = []
+        next_batch = self._take if p.workers else self._load_in_main
         for step in range(self.batches + p.device_prefetch):
             if step < self.batches:
-                batch = yield from next(batches)
+                batch = yield from next_batch(step)
                 in_flight.append(batch)
                 copy.put((None, "transfer", batch, self.copied[batch]))
                 if p.host_waits_for_copy:
@@ -168,7 +167,7 @@ class _Model:
                     yield self.computed[launched[-1 - p.steps_ahead]]
 
     def run(self) -> tuple[Span, ...]:
-        """Run to the end and return the spans by time."""
+        """Run to the end and return the spans, sorted by time."""
         p, simulation = self.pipeline, self.simulation
         compute = self._store()
         copy = self._store() if p.device_prefetch else compute
@@ -177,9 +176,9 @@ class _Model:
         if p.pin and p.workers:
             simulation.start(self.pin_thread())
         else:
-            self.ready = self.arrived
+            self.ready = self.collated
         for _ in range(p.workers * p.prefetch_factor):
-            self._order_batch()
+            self._request_batch()
         simulation.start(
             self.stream(lane, compute), *([self.stream(lane, copy)] if copy is not compute else [])
         )
@@ -189,24 +188,24 @@ class _Model:
 
 
 @contextmanager
-def withheld() -> Iterator[None]:
-    """Make `simulate` refuse inside the block: a check uses it where finding the rule is the exercise."""
-    token = _withheld.set(True)
+def simulation_disabled() -> Iterator[None]:
+    """Make `simulate` raise inside the `with` block, for a check whose exercise is to find the rule."""
+    token = _disabled.set(True)
     try:
         yield
     finally:
-        _withheld.reset(token)
+        _disabled.reset(token)
 
 
 def simulate(
     pipeline: Pipeline, times: StageTimes, batches: int, batch_size: int = 1, name: str = "model"
 ) -> Run:
-    """Run the model.
+    """Simulate a pipeline.
 
     Args:
-        pipeline: How the stages are put together.
+        pipeline: The settings.
         times: Seconds per batch of each stage.
-        batches: How many batches to load and compute.
+        batches: Number of batches to load and compute.
         batch_size: Samples per batch, for the throughput.
         name: Name of the run, for titles.
 
@@ -214,8 +213,8 @@ def simulate(
         The run with the exact time of every event; its source is "model".
 
     Raises:
-        RuntimeError: Inside a check that asks you to write the rule yourself.
+        RuntimeError: Inside a check whose exercise is to write the rule yourself.
     """
-    if _withheld.get():
-        raise RuntimeError("the lesson's model is not available here: this exercise asks for your own rule")
+    if _disabled.get():
+        raise RuntimeError("simulate() is disabled in this check: the exercise asks for your own rule")
     return Run(name, "model", _Model(pipeline, times, batches).run(), batch_size)

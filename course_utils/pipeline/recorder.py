@@ -1,36 +1,68 @@
-"""Records the spans of a real run: workers, pin thread, main process, copies and kernels.
+"""A recorder of real runs: the spans of workers, pin thread, main process, copies and kernels.
 
-Nothing of the loader or the dataset has to be changed: the recorder iterates over a copy of the loader whose
-dataset and collate function note the time (see `recorded_batch`). On a GPU the loop's stages are timed by
-CUDA events, which wait for nothing and are read once, after the run.
+Neither the loader nor the dataset has to be changed: the recorder iterates over a copy of the loader whose
+dataset and collate function record the time (see `recorded_batch`). On a GPU the loop's stages are timed by
+CUDA events, which are read once, after the run, so that the host never waits for them.
 """
 
 import copy
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch.utils.data import DataLoader
 
-from course_utils.pipeline.recorded_batch import Notes, ReadCalls, RecordedCollate, RecordedDataset, restored
+from course_utils.pipeline.recorded_batch import (
+    BatchTimer,
+    ReadMethods,
+    RecordedCollate,
+    RecordedDataset,
+    TimedStage,
+)
 from course_utils.pipeline.trace import Run, Span
 
 DEVICE_LANES = {"transfer": "copy engine", "compute": "accelerator"}
 
 
-def recorded_loader(loader: DataLoader, notes: Notes) -> DataLoader:
-    """A copy of `loader` that gives `RecordedBatch`es; the loader itself stays as it is."""
-    twin = copy.copy(loader)
-    # DataLoader forbids to set these after its __init__, for fear of a sampler made for another dataset.
-    twin.__dict__.update(
-        dataset=RecordedDataset(loader.dataset, notes),
-        collate_fn=RecordedCollate(loader.collate_fn, notes),
+class Cuda(Protocol):
+    """The functions of `torch.cuda` that the recorder calls; streams and events are opaque to it."""
+
+    @property
+    def Event(self) -> Any:  # noqa: N802, ANN401 - torch's name
+        """The class of events."""
+
+    def current_stream(self) -> Any:  # noqa: ANN401
+        """Return the stream on which work is queued now."""
+
+    def stream(self, stream: Any) -> AbstractContextManager[Any]:  # noqa: ANN401
+        """Queue work on `stream` inside the `with` block."""
+
+    def synchronize(self) -> None:
+        """Block the host until the device is idle."""
+
+
+class _DeviceStage(NamedTuple):
+    """A stage of a batch on the device, between two of its events."""
+
+    stage: str
+    batch: int
+    start: Any
+    end: Any
+
+
+def recorded_loader(loader: DataLoader[Any], timer: BatchTimer) -> DataLoader[Any]:
+    """Return a copy of `loader` that yields `RecordedBatch`es; the loader itself is left unchanged."""
+    recorded = copy.copy(loader)
+    # DataLoader does not allow setting these after its __init__, lest the sampler belong to another dataset.
+    recorded.__dict__.update(
+        dataset=RecordedDataset(loader.dataset, timer),
+        collate_fn=RecordedCollate(loader.collate_fn, timer),
         _iterator=None,
     )
-    return twin
+    return recorded
 
 
 class Recorder:
@@ -38,10 +70,10 @@ class Recorder:
 
     Args:
         loader: Any `DataLoader`.
-        cuda: `torch.cuda`, or something with the same functions, to time the loop's stages on the device;
-            None times them by the host's clock, as is right when the main process computes.
-        read_calls: Methods, as (class, name), whose time is to count as reading, such as
-            ``[(zipfile.ZipFile, "read")]``; without any, reading is a part of loading.
+        cuda: `torch.cuda`, or an object with the same functions, to time the loop's stages on the device;
+            None times them by the host's clock, for a loop that computes in the main process.
+        read_methods: Methods, as (class, name), whose time counts as reading, such as
+            ``[(zipfile.ZipFile, "read")]``; without any, reading is part of loading.
 
     Example:
         >>> recorder = Recorder(loader)                              # doctest: +SKIP
@@ -51,98 +83,118 @@ class Recorder:
         >>> recorder.run("one worker", "cpu")                        # doctest: +SKIP
     """
 
-    def __init__(self, loader: DataLoader, cuda: Any = None, read_calls: ReadCalls = ()) -> None:  # noqa: ANN401
-        self.loader, self.notes, self._cuda = loader, Notes(read_calls), cuda
-        self._rows: list[tuple[str, str, int, float, float]] = []
-        self._device_rows: list[tuple[str, int, Any, Any]] = []
+    def __init__(
+        self, loader: DataLoader[Any], cuda: Cuda | None = None, read_methods: ReadMethods = ()
+    ) -> None:
+        self.loader, self._timer, self._cuda = loader, BatchTimer(read_methods), cuda
+        self._spans: list[Span] = []
+        self._device_stages: list[_DeviceStage] = []
         self._counts = {stage: 0 for stage in DEVICE_LANES}
         self.delivered = 0
         self.origin = time.perf_counter()
         if cuda:
             cuda.synchronize()
-            self._base = self._event()
+            self._reference_event = self._record_event(cuda)
             cuda.synchronize()
-            self._base_time = time.perf_counter()
+            self._reference_time = time.perf_counter()
 
-    def _event(self) -> Any:  # noqa: ANN401 - an event of the device
-        event = self._cuda.Event(enable_timing=True)
-        event.record(self._cuda.current_stream())
+    @staticmethod
+    def _record_event(cuda: Cuda) -> Any:  # noqa: ANN401 - an event of the device
+        event = cuda.Event(enable_timing=True)
+        event.record(cuda.current_stream())
         return event
 
     def batches(self, count: int | None = None) -> Iterator[Any]:
         """Iterate over the loader's batches, all or the first `count`.
 
-        What the loop's body does counts as the batch's compute, unless the body marks its stages itself.
+        The body of the loop counts as the batch's compute, unless the body marks its stages itself.
         """
         self.origin = time.perf_counter()
-        with restored(self.notes):
-            batches = iter(recorded_loader(self.loader, self.notes))
+        try:
+            batches = iter(recorded_loader(self.loader, self._timer))
             while count is None or self.delivered < count:
                 start = time.perf_counter()
                 recorded = next(batches, None)
                 if recorded is None:
                     return
                 taken = time.perf_counter()
-                self._note_batch(recorded.rows, start, taken)
+                self._add_batch(recorded.stages, start, taken)
                 marked = self._counts["compute"]
                 yield recorded.batch
                 if not self._cuda and self._counts["compute"] == marked:
                     self._counts["compute"] += 1
-                    row = ("main process", "compute", self.delivered - 1, taken, time.perf_counter())
-                    self._rows.append(row)
+                    number = self.delivered - 1
+                    self._spans.append(Span("main process", "compute", number, taken, time.perf_counter()))
+        finally:
+            self._timer.restore()
 
-    def _note_batch(self, rows: list[tuple[str, str, float, float]], start: float, taken: float) -> None:
+    def _add_batch(self, stages: Sequence[TimedStage], start: float, taken: float) -> None:
         number, self.delivered = self.delivered, self.delivered + 1
-        self._rows += [(lane, stage, number, begin, end) for lane, stage, begin, end in rows]
+        self._spans += [Span(s.lane, s.stage, number, s.start, s.end) for s in stages]
         if self.loader.num_workers:
-            self._rows.append(("main process", "wait", number, start, taken))
+            self._spans.append(Span("main process", "wait", number, start, taken))
 
     @contextmanager
     def stage(self, stage: str, batch: int | None = None) -> Iterator[None]:
-        """Mark a stage of the loop, "transfer" or "compute"; the n-th of its kind belongs to batch n."""
+        """Time the `with` block as a stage of the loop.
+
+        Args:
+            stage: "transfer" or "compute".
+            batch: Number of the batch; if None, the n-th block of a stage belongs to batch n.
+        """
         batch = self._counts[stage] if batch is None else batch
         self._counts[stage] += 1
-        start = self._event() if self._cuda else time.perf_counter()
-        yield
         if self._cuda:
-            self._device_rows.append((stage, batch, start, self._event()))
+            event = self._record_event(self._cuda)
+            yield
+            self._device_stages.append(_DeviceStage(stage, batch, event, self._record_event(self._cuda)))
         else:
-            self._rows.append(("main process", stage, batch, start, time.perf_counter()))
+            start = time.perf_counter()
+            yield
+            self._spans.append(Span("main process", stage, batch, start, time.perf_counter()))
 
     def prefetching_cuda(self) -> SimpleNamespace:
-        """The device's functions for a prefetching wrapper; its work inside `stream(...)` is a transfer."""
+        """Return the device's functions for a prefetching wrapper; work inside `stream(...)` is a transfer.
+
+        Raises:
+            ValueError: The recorder has no device.
+        """
         cuda = self._cuda
+        if cuda is None:
+            raise ValueError("prefetching to a device needs a Recorder with `cuda`")
 
         @contextmanager
-        def stream(side: Any) -> Iterator[None]:  # noqa: ANN401
+        def stream(side: Any) -> Iterator[None]:  # noqa: ANN401 - a stream of the device
             with cuda.stream(side), self.stage("transfer", batch=self.delivered - 1):
                 yield
 
         names = ("Stream", "Event", "current_stream", "default_stream", "synchronize")
         return SimpleNamespace(stream=stream, **{name: getattr(cuda, name) for name in names})
 
-    def run(self, name: str, source: str, **facts: Any) -> Run:  # noqa: ANN401
-        """The spans of what was recorded, in seconds from the first request for a batch.
+    def run(self, name: str, source: str, **facts: object) -> Run:
+        """Return the recorded spans, in seconds since the first request for a batch.
 
         Args:
             name: Name of the run.
-            source: The device that it ran on.
-            **facts: Anything worth keeping with it.
+            source: The device on which it ran.
+            **facts: Further facts to keep with it.
         """
-        rows = [*self._rows, *self._finished_device_rows()]
-        spans = (Span(lane, stage, n, a - self.origin, b - self.origin) for lane, stage, n, a, b in rows)
+        spans = (
+            Span(s.lane, s.stage, s.batch, s.start - self.origin, s.end - self.origin)
+            for s in (*self._spans, *self._device_spans())
+        )
         size = self.loader.batch_size or 1
         return Run(name, source, tuple(sorted(spans, key=lambda s: (s.start, s.end))), size, facts)
 
-    def _finished_device_rows(self) -> Iterator[tuple[str, str, int, float, float]]:
+    def _device_spans(self) -> Iterator[Span]:
         if self._cuda:
             self._cuda.synchronize()
-        for stage, batch, start, end in self._device_rows:
-            begin, stop = (self._base_time + self._base.elapsed_time(e) / 1e3 for e in (start, end))
-            yield DEVICE_LANES[stage], stage, batch, begin, stop
+        for stage, batch, *events in self._device_stages:
+            start, end = (self._reference_time + self._reference_event.elapsed_time(e) / 1e3 for e in events)
+            yield Span(DEVICE_LANES[stage], stage, batch, start, end)
 
 
 def device_name(device: torch.device | str) -> str:
-    """What a number came from, in words: the GPU's name, or "CPU"."""
+    """Return the name of a device for the label of a number: the GPU's name, or "CPU"."""
     device = torch.device(device)
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"

@@ -1,4 +1,4 @@
-"""Draws runs as Gantt charts: who did what, when, and where the accelerator stood idle."""
+"""Gantt charts of runs: what each lane did when, and where the accelerator was idle."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from course_utils.pipeline.trace import STAGES, Run
+from course_utils.pipeline.trace import STAGES, Run, Span
 
-# Okabe and Ito's palette: told apart with every common colour blindness.
+# Okabe and Ito's palette, which can be distinguished with every common colour blindness.
 COLOURS = {
     "read": "#E69F00",
     "decode": "#56B4E9",
@@ -20,6 +20,7 @@ COLOURS = {
     "transfer": "#F0E442",
     "compute": "#009E73",
 }
+IDLE_COLOUR = "#D55E00"
 
 
 def _title(run: Run, skip: int) -> str:
@@ -28,7 +29,7 @@ def _title(run: Run, skip: int) -> str:
 
 
 def _legend(present: set[str]) -> list[Patch]:
-    """One patch for each colour: a recorded load and a modelled decode share theirs."""
+    """Return one patch per colour: a recorded load and a modelled decode share one."""
     labels: dict[str, list[str]] = {}
     for stage in STAGES:
         if stage in present:
@@ -37,61 +38,55 @@ def _legend(present: set[str]) -> list[Patch]:
 
 
 def draw_run(run: Run, axes: Axes, skip: int = 0, until: float | None = None) -> None:
-    """Draw one run: a row per lane, a bar per span, hatched red where nothing is computed.
+    """Draw one run: a row per lane, a bar per span, red hatching where nothing is computed.
 
     Args:
         run: A modelled or recorded run.
         axes: Where to draw.
-        skip: Steps to leave out of the numbers in the title (the filling of the pipeline).
+        skip: Steps to leave out of the numbers in the title, because they fill the pipeline.
         until: Draw the first `until` seconds; the whole run if None.
     """
     until = run.total_seconds if until is None else until
     lanes = run.lanes()
     row = {lane: len(lanes) - 1 - number for number, lane in enumerate(lanes)}
-    shown = [s for s in run.spans if s.start < until]
-    for span in shown:
-        left, width = 1e3 * span.start, 1e3 * (min(span.end, until) - span.start)
-        thin = span.stage == "wait"
-        axes.barh(
-            row[span.lane], width, 0.2 if thin else 0.75, left, color=COLOURS[span.stage], ec="white", lw=0.5
-        )
-        if span.stage == "compute" and width > 25 * until:
-            axes.text(
-                left + width / 2, row[span.lane], span.batch, ha="center", va="center", color="white", size=7
-            )
-    computing = row[run.stage("compute")[0].lane]
-    for start, end in run.idle():
-        if start < until:
-            length = 1e3 * (min(end, until) - start)
-            axes.barh(
-                computing,
-                length,
-                0.9,
-                1e3 * start,
-                facecolor="none",
-                edgecolor="#D55E00",
-                hatch="////",
-                lw=0,
-                zorder=0,
-            )
+    for span in run.spans:
+        if span.start < until:
+            _draw_span(span, axes, row[span.lane], until)
+    _draw_idle(run, axes, row[run.stage("compute")[0].lane], until)
     axes.set_yticks(list(row.values()), list(row))
     axes.set(xlim=(0, 1e3 * until), xlabel="time (ms)", ylim=(-0.6, len(lanes) - 0.4))
     axes.set_title(_title(run, skip), size=10, loc="left")
 
 
+def _draw_span(span: Span, axes: Axes, row: int, until: float) -> None:
+    left, width = 1e3 * span.start, 1e3 * (min(span.end, until) - span.start)
+    height = 0.2 if span.stage == "wait" else 0.75
+    axes.barh(row, width, height, left, color=COLOURS[span.stage], ec="white", lw=0.5)
+    if span.stage == "compute" and width > 25 * until:
+        centre = left + width / 2
+        axes.text(centre, row, str(span.batch), ha="center", va="center", color="white", size=7)
+
+
+def _draw_idle(run: Run, axes: Axes, row: int, until: float) -> None:
+    for start, end in run.idle():
+        if start < until:
+            width = 1e3 * (min(end, until) - start)
+            axes.barh(row, width, 0.9, 1e3 * start, fc="none", ec=IDLE_COLOUR, hatch="////", lw=0, zorder=0)
+
+
 def draw_runs(
     runs: Sequence[Run], skip: int = 0, milliseconds: float | None = None, columns: int = 2
 ) -> Figure:
-    """Draw runs side by side on one time scale, with one legend.
+    """Draw runs side by side on a common time scale, with one legend.
 
     Args:
-        runs: Modelled or recorded runs, in any mix.
+        runs: Modelled and recorded runs, in any mix.
         skip: Steps to leave out of the numbers in the titles.
-        milliseconds: Length of the time axis; as long as the longest run if None.
-        columns: Charts in a row.
+        milliseconds: Length of the time axis; the length of the longest run if None.
+        columns: Charts per row.
 
     Returns:
-        The figure, not shown yet.
+        The figure, not yet shown.
     """
     rows = -(-len(runs) // columns)
     heights = [max(len(r.lanes()) for r in runs[i : i + columns]) + 2 for i in range(0, len(runs), columns)]
@@ -109,6 +104,6 @@ def draw_runs(
     for axes in grid.flat[len(runs) :]:
         axes.set_axis_off()
     patches = _legend({s.stage for r in runs for s in r.spans})
-    idle = Patch(facecolor="none", edgecolor="#D55E00", hatch="////", label="idle")
+    idle = Patch(facecolor="none", edgecolor=IDLE_COLOUR, hatch="////", label="idle")
     figure.legend(handles=[*patches, idle], ncols=len(patches) + 1, loc="outside lower center", frameon=False)
     return figure

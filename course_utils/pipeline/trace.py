@@ -1,4 +1,4 @@
-"""What happened when: the spans of a pipeline's run, modelled or recorded, and the numbers they give."""
+"""The spans of a pipeline's run, modelled or recorded, and the statistics derived from them."""
 
 import json
 import statistics
@@ -12,7 +12,7 @@ STAGES = ("read", "decode", "load", "collate", "pin", "wait", "transfer", "compu
 
 @dataclass(frozen=True)
 class Span:
-    """One stage of one batch: `lane` did `stage` for `batch` from `start` to `end` (seconds)."""
+    """One stage of one batch: `lane` ran `stage` for `batch` from `start` to `end` (seconds)."""
 
     lane: str
     stage: str
@@ -31,11 +31,11 @@ class Run:
     """The spans of one run.
 
     Args:
-        name: What was run, for titles and legends.
-        source: "model", or the device that the run was recorded on.
-        spans: Everything that happened, times in seconds from the start of the run.
+        name: Name of the run, for titles and legends.
+        source: "model", or the device on which the run was recorded.
+        spans: All spans, in seconds since the start of the run.
         batch_size: Samples per batch.
-        facts: Whatever else describes the run (versions, date, settings).
+        facts: Further facts about the run (versions, date, settings).
     """
 
     name: str
@@ -45,18 +45,18 @@ class Run:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def stage(self, stage: str) -> list[Span]:
-        """The spans of one stage, in the order in which they ended."""
+        """Return the spans of one stage in the order in which they ended."""
         return sorted((s for s in self.spans if s.stage == stage), key=lambda s: (s.end, s.batch))
 
     def lanes(self) -> list[str]:
-        """Names of the lanes: workers first, then the pin thread, the main process and the accelerator."""
+        """Return the lanes: workers first, then pin thread, main process, copy engine and accelerator."""
         rank = {"worker": 0, "pin thread": 1, "main process": 2, "copy engine": 3, "accelerator": 4}
         names = {s.lane for s in self.spans}
         return sorted(names, key=lambda n: (rank.get(n, 0), len(n), n))
 
     @property
     def batches(self) -> int:
-        """How many batches were computed."""
+        """Number of batches that were computed."""
         return len(self.stage("compute"))
 
     @property
@@ -65,23 +65,27 @@ class Run:
         return max((s.end for s in self.stage("compute")), default=0.0)
 
     def window(self, skip: int = 0) -> tuple[float, float]:
-        """The part of the run that counts, in seconds: from the end of the `skip`-th step to the end."""
+        """Return the measured part of the run, from the end of the `skip`-th step to the end, in seconds.
+
+        Raises:
+            ValueError: No step is left after `skip` steps.
+        """
         ends = [s.end for s in self.stage("compute")]
         if skip >= len(ends):
             raise ValueError(f"cannot skip {skip} of {len(ends)} steps: nothing is left to measure")
         return (ends[skip - 1] if skip else 0.0), ends[-1]
 
     def step_seconds(self, skip: int = 0) -> float:
-        """Seconds per step, the filling of the pipeline (the first `skip` steps) left out."""
+        """Return the seconds per step without the first `skip` steps, which fill the pipeline."""
         start, end = self.window(skip)
         return (end - start) / (self.batches - skip)
 
     def throughput(self, skip: int = 0) -> float:
-        """Samples per second, the first `skip` steps left out."""
+        """Return the samples per second without the first `skip` steps."""
         return self.batch_size / self.step_seconds(skip)
 
     def idle(self, skip: int = 0) -> list[tuple[float, float]]:
-        """When no batch was being computed inside the window: a list of (start, end) in seconds."""
+        """Return the intervals of the window without a computation, as (start, end) in seconds."""
         start, end = self.window(skip)
         gaps, busy_until = [], start
         for span in sorted(self.stage("compute"), key=lambda s: s.start):
@@ -91,16 +95,16 @@ class Run:
         return gaps
 
     def idle_fraction(self, skip: int = 0) -> float:
-        """Share of the window (0 to 1) in which nothing was computed."""
+        """Return the share of the window (0 to 1) without a computation."""
         start, end = self.window(skip)
         return sum(b - a for a, b in self.idle(skip)) / (end - start) if end > start else 0.0
 
     def median_stage(self, stage: str) -> float:
-        """Median length of a stage, in seconds; 0 where the run has no such stage."""
+        """Return the median length of a stage, in seconds; 0 if the run has no such stage."""
         return float(statistics.median([s.seconds for s in self.stage(stage)] or [0.0]))
 
     def to_json(self) -> dict[str, Any]:
-        """The run as plain data; times rounded to a microsecond."""
+        """Return the run as JSON data, with times rounded to a microsecond."""
         plain = asdict(self)
         plain["spans"] = [
             [s.lane, s.stage, s.batch, round(float(s.start), 6), round(float(s.end), 6)] for s in self.spans
@@ -109,12 +113,12 @@ class Run:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Run":
-        """The run that `to_json` wrote down."""
+        """Decode what `to_json` returned."""
         return cls(**{**plain, "spans": tuple(Span(*row) for row in plain["spans"])})
 
 
 def trace_events(run: Run, process: int = 0) -> list[dict[str, Any]]:
-    """A run as events of Chrome's trace format (times in microseconds), one thread per lane."""
+    """Return a run as events of Chrome's trace format (times in microseconds), one thread per lane."""
     threads = {lane: number for number, lane in enumerate(run.lanes())}
     names = [
         {"ph": "M", "name": "thread_name", "pid": process, "tid": number, "args": {"name": lane}}
@@ -142,7 +146,7 @@ def trace_events(run: Run, process: int = 0) -> list[dict[str, Any]]:
 
 
 def save_trace(runs: Iterable[Run], path: str | Path) -> Path:
-    """Write runs side by side as a trace file that ui.perfetto.dev and chrome://tracing open."""
+    """Write runs side by side to a trace file for ui.perfetto.dev or chrome://tracing; return its path."""
     events = [event for number, run in enumerate(runs) for event in trace_events(run, number)]
     Path(path).write_text(json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}))
     return Path(path)

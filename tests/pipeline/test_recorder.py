@@ -1,5 +1,6 @@
 import pickle
 import zipfile
+from itertools import pairwise
 
 import pytest
 import torch
@@ -7,8 +8,8 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 from course_utils.data.synthetic import SyntheticImageDataset
 from course_utils.fakes.cuda import FakeCuda, HostBatch
-from course_utils.pipeline.record import read_prefetcher
-from course_utils.pipeline.recorded_batch import Notes
+from course_utils.pipeline.record import load_prefetcher
+from course_utils.pipeline.recorded_batch import BatchTimer
 from course_utils.pipeline.recorder import Recorder, recorded_loader
 from tests.bank import answer
 
@@ -20,10 +21,10 @@ class Squares(IterableDataset):
         return (torch.tensor([n * n]) for n in range(6))
 
 
-class Together(Dataset):
-    """Fetches a whole batch at once, as some datasets do."""
+class BatchedFetch(Dataset):
+    """Fetches a whole batch at once by `__getitems__`."""
 
-    note = "its own attribute"
+    attribute = "of the wrapped dataset"
 
     def __len__(self):
         return 8
@@ -44,12 +45,12 @@ class Zipped(Dataset):
             return torch.tensor(list(pack.read(str(index))))
 
 
-def broken(samples):
+def failing_collate(samples):
     raise OSError("no more")
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_batches_and_spans_of_every_process(workers):
+def test_batches_are_unchanged_and_spans_name_their_process(workers):
     loader = DataLoader(SyntheticImageDataset(12, 4), batch_size=3, num_workers=workers)
     recorder = Recorder(loader)
     labels = [labels.tolist() for _, labels in recorder.batches()]
@@ -62,7 +63,7 @@ def test_batches_and_spans_of_every_process(workers):
     assert (run.batch_size, run.source) == (3, "CPU")
 
 
-def test_a_batch_is_loaded_then_collated_then_computed():
+def test_stages_of_a_batch_are_load_collate_compute():
     recorder = Recorder(DataLoader(SyntheticImageDataset(6, 4), batch_size=2, num_workers=1))
     for _ in recorder.batches():
         pass
@@ -70,10 +71,10 @@ def test_a_batch_is_loaded_then_collated_then_computed():
     for batch in range(3):
         stages = [s for s in run.spans if s.batch == batch and s.stage != "wait"]
         assert [s.stage for s in stages] == ["load", "collate", "compute"]
-        assert all(s.seconds >= 0 for s in stages)
+        assert all(a.end <= b.start for a, b in pairwise(stages))
 
 
-def test_the_loader_is_left_as_it_was():
+def test_loader_is_left_unchanged():
     loader = DataLoader(SyntheticImageDataset(4, 4), batch_size=2)
     dataset, collate = loader.dataset, loader.collate_fn
     for _ in Recorder(loader).batches(1):
@@ -82,21 +83,21 @@ def test_the_loader_is_left_as_it_was():
     assert isinstance(next(iter(loader))[0], torch.Tensor)
 
 
-def test_iterable_datasets_batched_fetches_and_unbatched_loaders_work():
+def test_iterable_batched_fetch_and_unbatched_loaders_are_supported():
     recorder = Recorder(DataLoader(Squares(), batch_size=4))
     assert [b.flatten().tolist() for b in recorder.batches()] == [[0, 1, 4, 9], [16, 25]]
-    recorder = Recorder(DataLoader(Together(), batch_size=4, num_workers=1))
+    recorder = Recorder(DataLoader(BatchedFetch(), batch_size=4, num_workers=1))
     assert [b.flatten().tolist() for b in recorder.batches()] == [[0, 1, 2, 3], [4, 5, 6, 7]]
     recorder = Recorder(DataLoader(SyntheticImageDataset(2, 4), batch_size=None))
     assert [label for _, label in recorder.batches()] == [0, 1]
 
 
-def test_reading_is_told_from_decoding_where_the_reading_call_is_named(tmp_path):
+def test_named_read_methods_separate_reading_from_decoding(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as pack:
         for index in range(4):
             pack.writestr(str(index), bytes([index]))
     original = zipfile.ZipFile.read
-    recorder = Recorder(DataLoader(Zipped(tmp_path / "a.zip"), 2), read_calls=[(zipfile.ZipFile, "read")])
+    recorder = Recorder(DataLoader(Zipped(tmp_path / "a.zip"), 2), read_methods=[(zipfile.ZipFile, "read")])
     assert [b.flatten().tolist() for b in recorder.batches()] == [[0, 1], [2, 3]]
     run = recorder.run("zip", "CPU")
     assert len(run.stage("read")) == len(run.stage("decode")) == 2
@@ -105,13 +106,13 @@ def test_reading_is_told_from_decoding_where_the_reading_call_is_named(tmp_path)
     assert zipfile.ZipFile.read is original
 
 
-def test_an_error_in_the_loader_comes_through():
-    loader = DataLoader(SyntheticImageDataset(4, 4), 2, collate_fn=broken, num_workers=1)
+def test_error_in_a_worker_propagates():
+    loader = DataLoader(SyntheticImageDataset(4, 4), 2, collate_fn=failing_collate, num_workers=1)
     with pytest.raises(OSError, match="no more"):
         list(Recorder(loader).batches())
 
 
-def test_marked_stages_replace_the_body_of_the_loop():
+def test_marked_stages_replace_the_loop_body():
     recorder = Recorder(DataLoader(SyntheticImageDataset(4, 4), 2))
     for _ in recorder.batches():
         with recorder.stage("transfer"):
@@ -122,12 +123,12 @@ def test_marked_stages_replace_the_body_of_the_loop():
     assert [s.batch for s in run.stage("transfer")] == [s.batch for s in run.stage("compute")] == [0, 1]
 
 
-def test_copies_and_kernels_are_taken_from_the_events_of_the_device(tmp_path):
+def test_copies_and_kernels_are_timed_by_device_events(tmp_path):
     (tmp_path / "prefetcher.py").write_text(PREFETCHER.source)
     gpu = FakeCuda(copy_seconds=2)
     loader = DataLoader(range(6), batch_size=2, collate_fn=lambda samples: [HostBatch(gpu, samples[0])])
     recorder = Recorder(loader, gpu)
-    prefetch = read_prefetcher(tmp_path / "prefetcher.py")
+    prefetch = load_prefetcher(tmp_path / "prefetcher.py")
     for batch in prefetch(recorder.batches(), "cuda", recorder.prefetching_cuda()):
         with recorder.stage("compute"):
             gpu.kernel(5, *batch)
@@ -140,7 +141,7 @@ def test_copies_and_kernels_are_taken_from_the_events_of_the_device(tmp_path):
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
-def test_copies_and_kernels_are_timed_on_the_gpu():
+def test_copies_precede_kernels_on_a_gpu():
     recorder = Recorder(
         DataLoader(SyntheticImageDataset(40, 64), 8, pin_memory=True, num_workers=1), torch.cuda
     )
@@ -154,11 +155,11 @@ def test_copies_and_kernels_are_timed_on_the_gpu():
     assert all(a.end <= b.start for a, b in zip(run.stage("transfer"), run.stage("compute"), strict=True))
 
 
-def test_what_a_spawned_worker_gets_can_be_pickled_and_shares_its_notes():
-    loader = DataLoader(Together(), 4)
-    twin = recorded_loader(loader, Notes([(zipfile.ZipFile, "read")]))
-    dataset, collate = pickle.loads(pickle.dumps((twin.dataset, twin.collate_fn)))
-    assert dataset.note == "its own attribute"
+def test_dataset_and_collate_share_a_timer_after_unpickling():
+    loader = DataLoader(BatchedFetch(), 4)
+    recorded = recorded_loader(loader, BatchTimer([(zipfile.ZipFile, "read")]))
+    dataset, collate = pickle.loads(pickle.dumps((recorded.dataset, recorded.collate_fn)))
+    assert dataset.attribute == "of the wrapped dataset"
     batch = collate(dataset.__getitems__([1, 2]))
-    assert [row[1] for row in batch.rows] == ["read", "decode", "collate"]
-    collate.notes.restore()
+    assert [timed.stage for timed in batch.stages] == ["read", "decode", "collate"]
+    collate.timer.restore()

@@ -5,7 +5,7 @@ from course_utils.pipeline.stage_times import StageTimes
 from course_utils.pipeline.trace import Run, Span
 
 
-def test_randomised_times_have_the_mean_the_spread_and_the_seed_that_were_asked_for():
+def test_randomised_times_have_the_requested_mean_spread_and_seed():
     times = StageTimes(read=10.0, compute=4.0)
     drawn = times.randomised(spread=0.3, batches=20_000, seed=1)
     assert drawn == times.randomised(spread=0.3, batches=20_000, seed=1)
@@ -16,7 +16,7 @@ def test_randomised_times_have_the_mean_the_spread_and_the_seed_that_were_asked_
     assert variance**0.5 == pytest.approx(3, rel=0.05)
 
 
-def test_recorded_times_are_taken_batch_by_batch():
+def test_recorded_times_are_per_batch():
     spans = (
         Span("worker 0", "load", 0, 0, 3),
         Span("worker 0", "collate", 0, 3, 4),
@@ -27,7 +27,7 @@ def test_recorded_times_are_taken_batch_by_batch():
     assert simulate(Pipeline(accelerator=False), times, 2).total_seconds == 12
 
 
-def test_what_a_recorded_batch_took_after_it_was_there_is_handing_over():
+def test_wait_after_a_batch_is_ready_counts_as_hand_over():
     spans = (
         Span("worker 0", "collate", 0, 0, 4),
         Span("main process", "wait", 0, 1, 6),

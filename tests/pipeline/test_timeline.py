@@ -1,22 +1,22 @@
 import matplotlib as mpl
 import pytest
 
-from course_utils.pipeline.scenarios import cases
+from course_utils.pipeline.examples import example_pipelines
 from course_utils.pipeline.timeline import draw_runs
 from course_utils.pipeline.trace import Run, Span
 
 mpl.use("Agg")
-SAME = ("decode", "load")
+SAME_COLOUR = ("decode", "load")
 
 
 @pytest.fixture
 def figure():
-    figure = draw_runs([c.run() for c in cases()[:3]], skip=8, milliseconds=100)
+    figure = draw_runs([example.run() for example in example_pipelines()[:3]], skip=8, milliseconds=100)
     yield figure
     mpl.pyplot.close(figure)
 
 
-def test_titles_tell_source_step_time_and_idle_share(figure):
+def test_titles_show_source_step_time_and_idle_share(figure):
     titles = [axes.get_title(loc="left") for axes in figure.axes[:2]]
     assert titles == [
         "naive loop (model): 30.0 ms a step, idle 73 %",
@@ -24,12 +24,12 @@ def test_titles_tell_source_step_time_and_idle_share(figure):
     ]
 
 
-def test_time_has_a_unit_and_one_scale_for_all(figure):
+def test_time_axes_have_a_unit_and_a_common_scale(figure):
     assert {axes.get_xlabel() for axes in figure.axes[:3]} == {"time (ms)"}
     assert {axes.get_xlim() for axes in figure.axes[:3]} == {(0, 100)}
 
 
-def test_every_lane_is_named_and_every_stage_is_in_the_legend(figure):
+def test_lanes_label_the_rows_and_stages_the_legend(figure):
     assert [t.get_text() for t in figure.axes[0].get_yticklabels()] == [
         "main process",
         "copy engine",
@@ -39,16 +39,17 @@ def test_every_lane_is_named_and_every_stage_is_in_the_legend(figure):
     assert labels == ["read", "decode", "transfer", "compute", "idle"]
 
 
-def test_stages_of_one_colour_share_a_place_in_the_legend():
+def test_stages_of_one_colour_share_a_legend_entry():
     spans = [
-        (Span("main process", stage, 0, 0, 1), Span("main process", "compute", 0, 1, 2)) for stage in SAME
+        (Span("main process", stage, 0, 0, 1), Span("main process", "compute", 0, 1, 2))
+        for stage in SAME_COLOUR
     ]
-    figure = draw_runs([Run(stage, "model", pair) for stage, pair in zip(SAME, spans, strict=True)])
+    figure = draw_runs([Run(stage, "model", pair) for stage, pair in zip(SAME_COLOUR, spans, strict=True)])
     assert [t.get_text() for t in figure.legends[0].get_texts()] == ["decode / load", "compute", "idle"]
     mpl.pyplot.close(figure)
 
 
-def test_idle_time_is_hatched_in_the_lane_that_computes(figure):
+def test_idle_time_is_hatched_in_the_computing_lane(figure):
     hatched = [bar for bar in figure.axes[0].patches if bar.get_hatch()]
     assert hatched[0].get_x() == 0
     assert hatched[0].get_width() == pytest.approx(22)

@@ -18,7 +18,7 @@ RUN = Run(
 )
 
 
-def test_speed_and_idle_time_of_a_whole_run():
+def test_step_time_and_idle_time_of_a_whole_run():
     assert RUN.batches == 2
     assert RUN.step_seconds() == pytest.approx(0.012)
     assert RUN.throughput() == pytest.approx(8 / 0.012)
@@ -33,20 +33,20 @@ def test_skipped_steps_do_not_count():
         RUN.step_seconds(skip=2)
 
 
-def test_lanes_stand_in_the_order_in_which_a_batch_passes_them():
+def test_lanes_are_in_the_order_of_the_pipeline():
     assert RUN.lanes() == ["worker 0", "main process", "accelerator"]
 
 
-def test_median_of_a_stage_and_of_one_that_is_not_there():
+def test_median_of_a_missing_stage_is_zero():
     assert RUN.median_stage("load") == pytest.approx(0.010)
     assert RUN.median_stage("pin") == 0
 
 
-def test_a_run_survives_json():
+def test_run_round_trips_through_json():
     assert Run.from_json(json.loads(json.dumps(RUN.to_json()))) == RUN
 
 
-def test_a_trace_has_one_thread_per_lane_and_microseconds():
+def test_trace_events_have_one_thread_per_lane_and_microseconds():
     events = trace_events(RUN, process=3)
     lanes = {e["args"]["name"]: e["tid"] for e in events if e["name"] == "thread_name"}
     last = events[-1]
@@ -54,6 +54,6 @@ def test_a_trace_has_one_thread_per_lane_and_microseconds():
     assert (last["ts"], last["dur"]) == pytest.approx((14_000, 6_000))
 
 
-def test_a_saved_trace_is_json_with_all_runs(tmp_path):
+def test_saved_trace_is_json_with_all_runs(tmp_path):
     trace = json.loads(save_trace([RUN, RUN], tmp_path / "trace.json").read_text())
     assert {e["pid"] for e in trace["traceEvents"]} == {0, 1}
