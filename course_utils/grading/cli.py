@@ -5,31 +5,35 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from tqdm import tqdm
 
 from course_utils.grading import workflow
-from course_utils.grading.course import Course, course_at, read
+from course_utils.grading.course import Course, course_at, summary_of
 from course_utils.grading.nbgrader_plugins import feedback
 from course_utils.grading.sandbox import backends
 from course_utils.grading.scoring import local, regrade, report, slurm
 from course_utils.system import usable_cores
 
+Command = Callable[[Course, list[str], argparse.Namespace], int]
+
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one command; returns the exit status."""
+    """Run one command and return its exit status."""
     options = _parser().parse_args(arguments)
+    command: Command = options.run
     course = course_at(options.course)
     lessons = [options.lesson] if options.lesson else course.lessons()
     unknown = [lesson for lesson in lessons if lesson not in course.lessons()]
     if unknown or not lessons:
-        return _say(f"There is no lesson {', '.join(unknown)} in {course.root}.", error=True)
+        return _print(f"There is no lesson {', '.join(unknown)} in {course.root}.", error=True)
     try:
-        return options.run(course, lessons, options)
+        return command(course, lessons, options)
     except (backends.NoSandboxError, slurm.ArrayRefusedError) as refusal:
-        return _say(str(refusal), error=True)
+        return _print(str(refusal), error=True)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -42,17 +46,18 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m course_utils.grading", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="command")
 
-    def command(name: str, run: object, text: str) -> argparse.ArgumentParser:
-        made = commands.add_parser(name, parents=[common], help=text, description=text)
-        made.set_defaults(run=run)
-        return made
+    def command(name: str, run: Command, text: str) -> argparse.ArgumentParser:
+        parser = commands.add_parser(name, parents=[common], help=text, description=text)
+        parser.set_defaults(run=run)
+        return parser
 
-    command("collect", _collect, "Fetch what students handed in from nbgrader's exchange.")
-    grade = command(
-        "grade", _grade, "Run what is new or changed in a sandbox, judge it, write the gradebook."
-    )
+    command("collect", _collect, "Fetch submissions from nbgrader's exchange.")
+    grade = command("grade", _grade, "Grade new and changed submissions in a sandbox; write the gradebook.")
     grade.add_argument(
-        "--jobs", type=int, default=usable_cores(), help="how many run at once (default: %(default)s)"
+        "--jobs",
+        type=int,
+        default=usable_cores(),
+        help="submissions to run in parallel (default: %(default)s)",
     )
     grade.add_argument("--slurm", action="store_true", help="run as a Slurm job array of --jobs jobs")
     grade.add_argument(
@@ -62,17 +67,19 @@ def _parser() -> argparse.ArgumentParser:
         "--sandbox", default="", help="auto, bwrap, apptainer, namespaces, or none (no protection)"
     )
     grade.add_argument(
-        "--write", action="store_true", help="write marks that a regrade changes, not only show them"
+        "--write",
+        action="store_true",
+        help="write the marks that a regrade changes instead of only showing them",
     )
     feedback = command("feedback", _feedback, "Write each student's feedback page.")
-    feedback.add_argument("--release", action="store_true", help="also put it into nbgrader's exchange")
-    export = command("export", _export, "Write the marks as a CSV for a learning management system.")
+    feedback.add_argument("--release", action="store_true", help="also copy it into nbgrader's exchange")
+    export = command("export", _export, "Write the marks as CSV for a learning management system.")
     export.add_argument("--to", type=Path, default=Path("marks.csv"), help="the file (default: %(default)s)")
-    command("report", _report, "Show again what `grade` showed at its end.")
+    command("report", _report, "Show the report of all stored results.")
     return parser
 
 
-def _say(text: str, error: bool = False) -> int:
+def _print(text: str, error: bool = False) -> int:
     (sys.stderr if error else sys.stdout).write(f"{text}\n")
     return 1 if error else 0
 
@@ -81,9 +88,7 @@ def _collect(course: Course, lessons: list[str], options: argparse.Namespace) ->
     failed = 0
     for lesson in lessons:
         failed += _nbgrader(course, "collect", lesson, "--update")
-        _say(
-            f"{lesson}: {len(workflow.submissions(course, [lesson], options.student))} submissions are here."
-        )
+        _print(f"{lesson}: {len(workflow.submissions(course, [lesson], options.student))} submissions")
     return min(failed, 1)
 
 
@@ -99,43 +104,42 @@ def _grade(course: Course, lessons: list[str], options: argparse.Namespace) -> i
     tasks = workflow.submissions(course, lessons, options.student)
     runner = partial(slurm.run_all, options=options.sbatch) if options.slurm else local.run_all
     outcome = workflow.grade(course, tasks, max(1, options.jobs), options.write, runner)
-    (course.results / workflow.REPORT).write_text(report.full(outcome.found))
-    _say(f"\n{report.summary(outcome.found)}\n\nPoints by exercise\n{report.histogram(outcome.found)}")
-    _say(f"\nMost frequent mistakes\n{report.mistakes(outcome.found)}")
-    _say(f"\nDamaged or tampered with\n{report.oddities(outcome.found)}")
+    (course.results.folder / workflow.REPORT).write_text(report.full(outcome.found))
+    _print(f"\n{report.summary(outcome.found)}\n\nPoints by exercise\n{report.histogram(outcome.found)}")
+    _print(f"\nMost frequent mistakes\n{report.mistakes(outcome.found)}")
+    _print(f"\nDamaged, tampered with, suspicious\n{report.findings(outcome.found)}")
     if outcome.pending:
-        _say(
-            f"\nThese marks would change; nothing of them is written yet.\n{regrade.preview(outcome.pending)}"
-        )
-        _say("Write them with --write.")
+        _print("\nThese marks would change. They are not written; use --write to write them.")
+        _print(regrade.preview(outcome.pending))
     for fault in outcome.faults:
-        _say(f"No mark, because the grader failed: {fault}", error=True)
+        _print(f"No mark, because the grader failed: {fault}", error=True)
     written = f"{len(outcome.written)} of {len(tasks)} submissions written to the gradebook"
-    _say(f"\n{written}; the others were there.")
+    _print(f"\n{written}; the others were up to date or have no new mark.")
     return 1 if outcome.faults else 0
 
 
 def _feedback(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
     failed = 0
     for lesson in lessons:
-        students = feedback.graded(course, lesson, options.student)
-        if not students:
-            _say(f"{lesson}: nothing has been graded.")
+        tasks = feedback.graded_submissions(course, lesson, options.student)
+        if not tasks:
+            _print(f"{lesson}: nothing has been graded.")
             continue
-        for student in tqdm(students, f"feedback {lesson}", file=sys.stdout, unit="student"):
-            folder = feedback.make_feedback(course, lesson, student)
-        _say(f"{lesson}: {len(students)} pages, such as {folder}")
+        for task in tqdm(tasks, f"feedback {lesson}", file=sys.stdout, unit="student"):
+            folder = feedback.write_feedback(course, task)
+        _print(f"{lesson}: {len(tasks)} pages, such as {folder}")
         if options.release:
             failed += _nbgrader(course, "release_feedback", lesson)
     return min(failed, 1)
 
 
 def _export(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
-    rows = feedback.export(course, lessons, options.student, options.to)
-    return _say(f"{rows} students in {options.to}")
+    rows = feedback.export_marks(course, lessons, options.student, options.to)
+    return _print(f"{rows} students in {options.to}")
 
 
 def _report(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
     tasks = workflow.submissions(course, lessons, options.student)
-    found = [result for task in tasks if (result := read(course.results, *task)) is not None]
-    return _say(report.full(found) if found else "Nothing has been graded yet.")
+    results = (course.results.read(task) for task in tasks)
+    found = [summary_of(result) for result in results if result is not None]
+    return _print(report.full(found) if found else "Nothing has been graded yet.")

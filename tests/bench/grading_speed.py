@@ -14,7 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from course_utils.grading.nbgrader_plugins import generate_release, lessons
+from course_utils.grading.course import lesson_names
+from course_utils.grading.nbgrader_plugins import generate_release
 from course_utils.system import usable_cores
 
 COURSE = Path(__file__).parents[2]
@@ -82,7 +83,9 @@ def row(name: str, count: int, times: list[float]) -> str:
 def main() -> None:
     """Prints both rates, their ratio, and what both gave."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--lesson", default="02_multi_worker_handles", choices=lessons(COURSE))
+    parser.add_argument(
+        "--lesson", default="02_multi_worker_handles", choices=lesson_names(COURSE / "solutions")
+    )
     parser.add_argument("--students", type=int, default=30)
     parser.add_argument(
         "--stock", type=int, default=30, help="submissions that stock nbgrader grades (%(default)s)"

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from course_utils.grading.course import result_store
+from course_utils.grading.course import Task
 from course_utils.grading.course.config import Course
 from course_utils.grading.nbgrader_plugins import feedback
 from course_utils.grading.sandbox.backends import NoSandboxError, choose
 from tests.grading.attacks import damage, fake, learn, tamper
-from tests.grading.course import LESSON, make_course, submit
+from tests.grading.toy_course import LESSON, make_course, submit
 
 ATTACKS = {**fake.ATTACKS, **learn.ATTACKS, **damage.ATTACKS, **tamper.ATTACKS}
 LIMITS = "c.Grading.limits = {'cell_seconds': 10, 'total_seconds': 90, 'memory_mb': 700, 'file_mb': 64}"
@@ -52,7 +52,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     environment = {**os.environ, "COURSE_TEACHER_TOKEN": SECRET}
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
     for name in PAGES:
-        feedback.make_feedback(course, LESSON, name)
+        feedback.write_feedback(course, Task(LESSON, name))
     return course
 
 
@@ -66,7 +66,7 @@ def _changed(course, name, attack):
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_earns_what_is_honest_and_no_more(course, name):
-    attack, result = ATTACKS[name], result_store.read(course.results, LESSON, name)
+    attack, result = ATTACKS[name], course.results.read(Task(LESSON, name))
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as gradebook:
         score = gradebook.find_submission(LESSON, name).score
     seen = json.dumps([result["exercises"], result["findings"]], indent=1)
@@ -84,7 +84,7 @@ def test_nothing_secret_is_in_any_result_or_feedback(course):
 
 def test_a_search_finds_no_file_of_the_course(course):
     for name in ("read_gradebook", "read_solutions", "read_repository"):
-        cells = result_store.read(course.results, LESSON, name)["cells"].values()
+        cells = course.results.read(Task(LESSON, name))["cells"].values()
         text = "".join(cell["text"] for cell in cells)
         assert not [file for file in ("gradebook.db", "/marks", f"{LESSON}.ipynb", "/.git") if file in text]
 
@@ -100,4 +100,4 @@ def test_feedback_carries_no_script_of_a_student(course):
 
 
 def test_every_submission_has_its_marks(course):
-    assert len(list((course.results / LESSON).glob("*.written"))) == len(ATTACKS) + 1
+    assert len(list((course.results.folder / LESSON).glob("*.written"))) == len(ATTACKS) + 1

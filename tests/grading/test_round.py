@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from course_utils.grading.course.config import Course
-from tests.grading.course import LESSON, RIGHT, cell_of, make_course, nbgrader
+from tests.grading.toy_course import LESSON, RIGHT, cell_of, make_course, nbgrader
 
 STUDENT_CONFIG = """
 c.CourseDirectory.course_id = {course_id!r}
@@ -55,7 +55,7 @@ def test_from_a_release_to_returned_feedback(course: Course, home: Path):
     solve(home / LESSON / f"{LESSON}.ipynb")
     nbgrader(home, "submit", LESSON)
 
-    assert f"{LESSON}: 1 submissions are here." in teacher(course, "collect")
+    assert f"{LESSON}: 1 submissions" in teacher(course, "collect")
     assert "1 of 1 submissions written" in teacher(course, "grade")
     assert f"{LESSON}: 1 pages" in teacher(course, "feedback", "--release")
     teacher(course, "export")

@@ -8,8 +8,8 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course_utils.grading import cli
-from course_utils.grading.course import result_store
-from tests.grading.course import LESSON, TOY, make_course, submit
+from course_utils.grading.course import Task
+from tests.grading.toy_course import LESSON, TOY, make_course, submit
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_one_student_alone(course, say):
     status, said = say("grade", "--student", "ann", "--jobs", "1")
     assert status == 0
     assert "1 of 1 submissions written" in said
-    assert result_store.read(course.results, LESSON, "bob") is None
+    assert course.results.read(Task(LESSON, "bob")) is None
 
 
 def test_then_all_and_only_what_is_new(course, say):
@@ -60,11 +60,11 @@ def test_then_all_and_only_what_is_new(course, say):
     assert "1 of 2 submissions written" in said
     assert "wrong_total" in said
     assert (_score(course, "ann"), _score(course, "bob")) == (6, 4)
-    assert "wrong_total" in (course.results / "report.md").read_text()
+    assert "wrong_total" in (course.results.folder / "report.md").read_text()
 
 
 def test_a_mark_says_where_it_comes_from(course):
-    provenance = result_store.read(course.results, LESSON, "ann")["provenance"]
+    provenance = course.results.read(Task(LESSON, "ann"))["provenance"]
     assert {
         "submission",
         "lesson",

@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
 from course_utils.checks.core.check import Check
-from course_utils.grading.nbgrader_plugins.release import lessons
+from course_utils.grading.course.lesson import lesson_names
 
 COURSE = Path(__file__).parents[2]
 
@@ -54,4 +54,4 @@ def solved(notebook: NotebookNode) -> dict[str, NotebookNode]:
     return {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if is_solution(cell)}
 
 
-LESSONS = [Lesson(name) for name in lessons(COURSE)]
+LESSONS = [Lesson(name) for name in lesson_names(COURSE / "solutions")]

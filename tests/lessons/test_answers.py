@@ -10,7 +10,7 @@ import pytest
 from nbgrader.api import Gradebook, SubmittedNotebook
 
 from tests.bank import Answer
-from tests.grading.course import nbgrader
+from tests.grading.toy_course import nbgrader
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read
 from tests.lessons.submissions import hand_in, rows
 

@@ -1,6 +1,15 @@
-from . import result_store as result_store
 from .config import Course as Course
 from .config import course_at as course_at
 from .config import course_of as course_of
 from .lesson import Lesson as Lesson
-from .result_store import read as read
+from .lesson import lesson_names as lesson_names
+from .result import GRADER_FAULT as GRADER_FAULT
+from .result import CellOutput as CellOutput
+from .result import Exercise as Exercise
+from .result import Provenance as Provenance
+from .result import Result as Result
+from .result import Summary as Summary
+from .result import Task as Task
+from .result import Versions as Versions
+from .result import summary_of as summary_of
+from .result_store import ResultStore as ResultStore

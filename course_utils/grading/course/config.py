@@ -1,7 +1,8 @@
-"""Where a course lies and how it is graded, read from nbgrader's own configuration."""
+"""A course's folders and grading settings, read from nbgrader's configuration."""
 
 from __future__ import annotations
 
+import copy
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,32 +12,36 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets import Dict, List, Unicode
 from traitlets.config import Config, Configurable
 
-from course_utils.grading.course.lesson import PACKAGE, Lesson
+from course_utils.grading.course.lesson import PACKAGE, Lesson, lesson_names
+from course_utils.grading.course.result import Task, Versions
+from course_utils.grading.course.result_store import ResultStore
 from course_utils.grading.sandbox import WARM_MODULES, Box, Limits, backends
 from course_utils.grading.submission import Submission
 from course_utils.paths import DataNotFoundError, data_dir
 
 
 class Grading(Configurable):
-    """The lines `c.Grading...` of nbgrader_config.py."""
+    """The options `c.Grading...` of nbgrader_config.py."""
 
     sandbox = Unicode("auto", help="auto, bwrap, apptainer, namespaces, or none (no protection).").tag(
         config=True
     )
-    results_directory = Unicode("marks", help="Where results are kept, below the course.").tag(config=True)
-    checks_package = Unicode(PACKAGE, help="The package of the lessons' checks.").tag(config=True)
-    module_folders = List(Unicode(), help="More folders that modules are imported from.").tag(config=True)
-    warm_modules = List(
-        Unicode(), WARM_MODULES, help="What the fork server imports before the first submission."
-    ).tag(config=True)
-    limits = Dict({}, help="Other values for the fields of course_utils.grading.sandbox.limits.Limits.").tag(
+    results_directory = Unicode("marks", help="Folder of the results, relative to the course.").tag(
         config=True
     )
+    checks_package = Unicode(PACKAGE, help="Package of the lessons' checks.").tag(config=True)
+    module_folders = List(Unicode(), help="More folders to import modules from.").tag(config=True)
+    warm_modules = List(
+        Unicode(),
+        list(WARM_MODULES),
+        help="Modules that the fork server imports before the first submission.",
+    ).tag(config=True)
+    limits = Dict({}, help="Fields of course_utils.grading.sandbox.Limits to change.").tag(config=True)
 
 
 @dataclass
 class Course:
-    """A course directory and how to grade in it."""
+    """A course directory and how submissions in it are graded."""
 
     directory: CourseDirectory
     grading: Grading
@@ -49,48 +54,55 @@ class Course:
         return Path(self.directory.root)
 
     @property
-    def results(self) -> Path:
-        """The folder of the results."""
-        return self.root / self.grading.results_directory
+    def results(self) -> ResultStore:
+        """The results of this course's submissions."""
+        return ResultStore(self.root / self.grading.results_directory)
 
     def folder(self, step: str, student: str = ".", lesson: str = ".") -> Path:
-        """The folder of one step of nbgrader, such as `submitted`."""
+        """Return the folder of one of nbgrader's steps, such as `submitted`."""
         return Path(self.directory.format_path(step, student, lesson))
 
     def lesson(self, name: str) -> Lesson:
-        """A lesson of this course, read once."""
+        """Return a lesson of this course, read once."""
         if name not in self.lessons_read:
             source = self.folder(self.directory.source_directory, lesson=name)
             self.lessons_read[name] = Lesson(source, self.grading.checks_package)
         return self.lessons_read[name]
 
     def lessons(self) -> list[str]:
-        """The names of all lessons, in order."""
-        source = self.folder(self.directory.source_directory)
-        return sorted(
-            path.parent.name for path in source.glob("[0-9][0-9]_*/*.ipynb") if path.stem == path.parent.name
-        )
+        """Return the names of all lessons, in order."""
+        return lesson_names(self.folder(self.directory.source_directory))
 
     def students(self, lesson: str) -> list[str]:
-        """Who handed in a lesson."""
+        """Return the ids of those who submitted a lesson."""
         submitted = self.root / self.directory.submitted_directory
         return sorted(path.parent.name for path in submitted.glob(f"*/{lesson}") if path.is_dir())
 
-    def submission(self, student: str, lesson: str) -> Submission:
-        """What a student handed in."""
-        return Submission(self.submission_folder(student, lesson), student, lesson)
+    def submission(self, task: Task) -> Submission:
+        """Read a submission."""
+        return Submission(self.submission_folder(task), task.student, task.lesson)
 
-    def submission_folder(self, student: str, lesson: str) -> Path:
-        """Where a student's work lies."""
-        return self.folder(self.directory.submitted_directory, student, lesson)
+    def submission_folder(self, task: Task) -> Path:
+        """Return the folder of a submission."""
+        return self.folder(self.directory.submitted_directory, task.student, task.lesson)
 
-    def box(self, sandbox_kind: str = "") -> Box:
-        """A sandbox as this course wants it.
+    def nbgrader_config(self, task: Task) -> Config:
+        """Return a configuration with which nbgrader works on one submission."""
+        config = copy.deepcopy(self.config)
+        config.CourseDirectory.assignment_id, config.CourseDirectory.student_id = task
+        return config
+
+    def versions(self, task: Task) -> Versions:
+        """Return what the mark of a submission depends on at present."""
+        return self.lesson(task.lesson).versions(self.submission(task))
+
+    def box(self) -> Box:
+        """Make a sandbox with this course's settings.
 
         Raises:
-            sandbox.NoSandboxError: This machine has no means; the message says what to do.
+            sandbox.NoSandboxError: No backend works on this machine; the message says what to do.
         """
-        kind = backends.choose(sandbox_kind or self.grading.sandbox)
+        kind = backends.choose(self.grading.sandbox)
         folders = [Path(folder).resolve() for folder in self.grading.module_folders]
         readable = [*folders, *_data()]
         modules = [*self.grading.warm_modules, *(self.lesson(name).module for name in self.lessons())]
@@ -105,7 +117,7 @@ def _data() -> list[Path]:
 
 
 def course_of(config: Config) -> Course:
-    """The course that a loaded nbgrader configuration describes."""
+    """Return the course that a loaded nbgrader configuration describes."""
     course = Course(CourseDirectory(config=config), Grading(config=config), config)
     for folder in course.grading.module_folders:
         if str(folder) not in sys.path:
@@ -114,7 +126,7 @@ def course_of(config: Config) -> Course:
 
 
 def course_at(root: Path) -> Course:
-    """The course in a directory that has an nbgrader_config.py."""
+    """Return the course in a directory that has an nbgrader_config.py."""
     app = NbGrader(log_level="ERROR")
     app.initialize([], root=str(root.resolve()))
     config = app.config.copy()

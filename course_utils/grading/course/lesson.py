@@ -1,4 +1,4 @@
-"""What grading needs to know of a lesson, read from its folder in solutions/."""
+"""A lesson as the grader sees it, read from its folder in solutions/."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import ast
 import copy
 import hashlib
 import importlib
-import importlib.util
 import inspect
+import platform
 import re
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
@@ -18,14 +20,21 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, LockCells
 from nbgrader.utils import is_grade, is_solution
 
 from course_utils.checks.core import Check
-from course_utils.grading.submission import grade_id
+from course_utils.grading.course.result import Versions
+from course_utils.grading.submission import Submission, grade_id
 
 PACKAGE = "course_utils.checks"
 
 
 @dataclass(frozen=True)
 class Graded:
-    """A graded cell: the check that it calls and the answers that it hands over."""
+    """A graded cell.
+
+    Attributes:
+        check: Name of the check that it calls.
+        answers: Source of the arguments, such as `"Dataset, "`.
+        points: Points for a right answer.
+    """
 
     check: str
     answers: str
@@ -33,7 +42,7 @@ class Graded:
 
 
 class Lesson:
-    """A lesson as the grader sees it.
+    """A lesson: its source, its released form and its graded cells.
 
     Args:
         folder: The lesson's folder, `solutions/<lesson>`.
@@ -42,22 +51,23 @@ class Lesson:
 
     def __init__(self, folder: Path, package: str = PACKAGE) -> None:
         self.folder, self.name = folder, folder.name
-        self.source = nbformat.read(folder / f"{folder.name}.ipynb", as_version=4)
+        self.source: NotebookNode = nbformat.read(folder / f"{folder.name}.ipynb", as_version=4)
         self.released = _release(self.source)
         self.module = f"{package}.{re.sub(r'^[0-9]+_', '', folder.name)}"
         self.graded = {grade_id(cell): _graded(cell) for cell in self.source.cells if _is_check(cell)}
 
     @property
     def points(self) -> float:
-        """The most that a submission can get from checks."""
+        """The points that all checks together give."""
         return sum(graded.points for graded in self.graded.values())
 
     def check(self, name: str) -> Check:
-        """The check of a graded cell, from the teacher's own module."""
-        return getattr(importlib.import_module(self.module), name)
+        """Return a check of this lesson, from the teacher's own module."""
+        check: Check = getattr(importlib.import_module(self.module), name)
+        return check
 
     def files(self) -> dict[str, bytes]:
-        """The files that go with the notebook, by relative name."""
+        """Return the contents of the files beside the notebook, by relative name."""
         paths = sorted(path for path in self.folder.rglob("*") if path.is_file() and path.suffix != ".ipynb")
         hidden = [
             path
@@ -66,8 +76,17 @@ class Lesson:
         ]
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths if path not in hidden}
 
+    def versions(self, submission: Submission) -> Versions:
+        """Return what the mark of a submission depends on."""
+        return {
+            "submission": submission.digest(),
+            "lesson": self.version(),
+            "checks": self.checks_version(),
+            "environment": environment(),
+        }
+
     def version(self) -> str:
-        """Changes with the notebook's cells and the files beside it."""
+        """Return a digest of the notebook's cells and the files beside it."""
         digest = hashlib.sha256()
         for cell in self.source.cells:
             digest.update(f"{cell.cell_type}\0{cell.source}\0{cell.metadata.get('nbgrader')}\0".encode())
@@ -76,11 +95,24 @@ class Lesson:
         return digest.hexdigest()[:16]
 
     def checks_version(self) -> str:
-        """Changes with the text of any check: they share modules."""
-        package = importlib.util.find_spec(self.module.rpartition(".")[0])
-        folders = [*package.submodule_search_locations, Path(inspect.getfile(Check)).parent]
+        """Return a digest of the source of all checks, which share modules."""
+        package = importlib.import_module(self.module.rpartition(".")[0])
+        folders = [*package.__path__, str(Path(inspect.getfile(Check)).parent)]
         paths = sorted({path for folder in folders for path in Path(folder).rglob("*.py")})
         return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
+
+
+def lesson_names(source: Path) -> list[str]:
+    """Return the names of the lessons, sorted: numbered folders that hold a notebook of the same name."""
+    notebooks = source.glob("[0-9][0-9]_*/*.ipynb")
+    return sorted(path.stem for path in notebooks if path.stem == path.parent.name)
+
+
+@cache
+def environment() -> str:
+    """Return the versions of Python and of the packages that a mark may depend on."""
+    packages = [f"{name} {version(name)}" for name in ("feeding-the-gpu", "torch", "numpy", "nbgrader")]
+    return " ".join([f"python {platform.python_version()}", *packages])
 
 
 def _release(source: NotebookNode) -> NotebookNode:
@@ -99,14 +131,14 @@ def _is_check(cell: NotebookNode) -> bool:
 
 
 def _graded(cell: NotebookNode) -> Graded:
-    """Reads `lesson.check(answers)` out of a graded cell.
+    """Parse the call `lesson.check(answers)` that ends a graded cell.
 
     Raises:
-        ValueError: The cell's last line is no such call.
+        ValueError: The cell's last line is not such a call.
     """
     last = ast.parse(cell.source).body[-1]
     call = last.value if isinstance(last, ast.Expr) else None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.keywords:
-        raise ValueError(f"The graded cell {grade_id(cell)!r} does not end in a call of a check.")
+        raise ValueError(f"The graded cell {grade_id(cell)!r} does not end with a call of a check.")
     answers = "".join(f"{ast.unparse(argument)}, " for argument in call.args)
     return Graded(call.func.attr, answers, float(cell.metadata.nbgrader.points))

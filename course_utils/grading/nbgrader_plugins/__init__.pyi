@@ -1,4 +1,3 @@
 from . import feedback as feedback
 from . import gradebook as gradebook
 from .release import generate_release as generate_release
-from .release import lessons as lessons

@@ -1,4 +1,4 @@
-"""How nbgrader reads a submission: repaired first, so that no broken file stops a class."""
+"""How nbgrader reads a submission: restored to the released form, so that no damaged file stops a class."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from typing import Any
 import nbformat
 from nbconvert.exporters import NotebookExporter
 
-from course_utils.grading.course import course_of
-from course_utils.grading.submission import repair
+from course_utils.grading.course import Task, course_of
+from course_utils.grading.scoring import up_to_date_result
 
 
 class SubmissionExporter(NotebookExporter):
-    """nbconvert's notebook exporter; what comes out of the submitted folder is repaired."""
+    """nbconvert's notebook exporter, which takes a submission from its result, as it was graded."""
 
     def from_filename(self, filename: str, resources: dict[str, Any] | None = None, **kwargs: Any) -> Any:  # noqa: ANN401
-        """Reads, repairs and converts one notebook."""
+        """Read and convert one notebook."""
         names = (resources or {}).get("nbgrader")
-        if names is None:
+        if resources is None or names is None:
             return super().from_filename(filename, resources, **kwargs)
-        course = course_of(self.config)
-        submission = course.submission(names["student"], names["assignment"])
-        if Path(filename).resolve().parent != submission.folder.resolve():
+        course, task = course_of(self.config), Task(names["assignment"], names["student"])
+        if Path(filename).resolve().parent != course.submission_folder(task).resolve():
             return super().from_filename(filename, resources, **kwargs)
-        notebook = repair(submission.notebook(), course.lesson(names["assignment"]).released).notebook
+        notebook = nbformat.from_dict(up_to_date_result(course, task)["notebook"])
         resources["metadata"] = {"name": Path(filename).stem, "path": str(Path(filename).parent)}
-        return self.from_notebook_node(nbformat.from_dict(notebook), resources, **kwargs)
+        return super().from_notebook_node(notebook, resources, **kwargs)

@@ -1,41 +1,41 @@
-"""What goes out: feedback pages for students and a table of marks for the learning management system."""
+"""Feedback pages for students, and a CSV of marks for the learning management system."""
 
 from __future__ import annotations
 
 import csv
 import logging
 from pathlib import Path
+from typing import NamedTuple
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook, MissingEntry, Student
 from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 
-from course_utils.grading.course import Course, result_store
+from course_utils.grading.course import Course, Task
 
 
-def make_feedback(course: Course, lesson: str, student: str) -> Path:
-    """Has nbgrader write one student's feedback pages; returns their folder."""
-    config = course.config.copy()
-    config.CourseDirectory.assignment_id, config.CourseDirectory.student_id = lesson, student
+def write_feedback(course: Course, task: Task) -> Path:
+    """Have nbgrader write the feedback page of a submission; return its folder."""
+    config = course.nbgrader_config(task)
     app = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config, force=True)
     app.log.setLevel(logging.ERROR)
     app.start()
-    return course.folder(course.directory.feedback_directory, student, lesson)
+    return course.folder(course.directory.feedback_directory, task.student, task.lesson)
 
 
-def graded(course: Course, lesson: str, student: str = "") -> list[str]:
-    """The students whose work on a lesson has been graded."""
+def graded_submissions(course: Course, lesson: str, student: str = "") -> list[Task]:
+    """Return the graded submissions of a lesson, of one student or of all."""
     autograded = course.root / course.directory.autograded_directory
     found = sorted(path.parent.name for path in autograded.glob(f"*/{lesson}"))
-    return [who for who in found if student in ("", who)]
+    return [Task(lesson, one) for one in found if student in ("", one)]
 
 
-def export(course: Course, lessons: list[str], student: str, target: Path) -> int:
-    """Writes one row for each student with the points of each lesson.
+def export_marks(course: Course, lessons: list[str], student: str, target: Path) -> int:
+    """Write a CSV with one row for each student and the points of each lesson.
 
     Args:
         course: The course.
-        lessons: Its lessons, one column each.
+        lessons: Which lessons.
         student: One student's id, or "" for all.
         target: The CSV file to write.
 
@@ -54,23 +54,34 @@ def export(course: Course, lessons: list[str], student: str, target: Path) -> in
     return len(rows)
 
 
-def _row(course: Course, book: Gradebook, person: object, lessons: list[str]) -> list[object]:
-    row = [person.id, person.last_name, person.first_name, person.email]
-    # A cell that a spreadsheet would take for a formula is text.
-    row = [f"'{text}" if str(text or "").startswith(("=", "+", "-", "@")) else text or "" for text in row]
-    points, most = 0.0, 0.0
+def _row(course: Course, book: Gradebook, person: Student, lessons: list[str]) -> list[object]:
+    identity = [person.id, person.last_name, person.first_name, person.email]
+    row: list[object] = [_plain_text(text or "") for text in identity]
+    points, max_points = 0.0, 0.0
     for lesson in lessons:
-        score, maximum, status = _mark(course, book, person.id, lesson)
-        row += [score, maximum, status]
-        points, most = points + (score or 0.0), most + (maximum or 0.0)
-    return [*row, points, most]
+        mark = _mark(course, book, Task(lesson, person.id))
+        row += ["", "", "not submitted"] if mark is None else mark
+        if mark is not None:
+            points, max_points = points + mark.points, max_points + mark.max_points
+    return [*row, points, max_points]
 
 
-def _mark(course: Course, book: Gradebook, student: str, lesson: str) -> tuple[float | str, float | str, str]:
+def _plain_text(text: str) -> str:
+    """Keep a spreadsheet from taking a cell for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+
+
+class _Mark(NamedTuple):
+    points: float
+    max_points: float
+    status: str
+
+
+def _mark(course: Course, book: Gradebook, task: Task) -> _Mark | None:
     try:
-        submission = book.find_submission(lesson, student)
+        submission = book.find_submission(*task)
     except MissingEntry:
-        return "", "", "not submitted"
-    result = result_store.read(course.results, lesson, student)
-    score = max(0.0, submission.score - (submission.late_submission_penalty or 0.0))
-    return score, submission.max_score, result["status"] if result else ""
+        return None
+    result = course.results.read(task)
+    points = max(0.0, submission.score - (submission.late_submission_penalty or 0.0))
+    return _Mark(points, submission.max_score, result["status"] if result else "")

@@ -1,8 +1,7 @@
-"""The one writer of the gradebook: nbgrader's own autograde, fed with finished results."""
+"""Writes results to the gradebook with nbgrader's own autograde."""
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import warnings
 from functools import lru_cache
@@ -13,16 +12,16 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 
-from course_utils.grading.course import Course, course_at, result_store
+from course_utils.grading.course import Course, Task, course_at
 from course_utils.grading.submission import tidy
 
 
 class NotWrittenError(RuntimeError):
-    """nbgrader did not take a result; the message is what it said."""
+    """nbgrader refused a result; the message is its own."""
 
 
 def before_autograde(assignment: str, student: str, notebooks: list[str]) -> None:
-    """The hook of nbgrader before each submission, named in `nbgrader_config.py`."""
+    """Prepare a submission: nbgrader's hook before each one, named in `nbgrader_config.py`."""
     course = _course_here(str(Path.cwd()))
     register(course, assignment)
     tidy(Path(notebooks[0]).parent, assignment)
@@ -34,15 +33,13 @@ def _course_here(root: str) -> Course:
 
 
 def register(course: Course, lesson: str) -> None:
-    """Tells the gradebook about a lesson and its cells, where it does not know them as they are now."""
-    version, marker = course.lesson(lesson).version(), course.results / lesson / ".registered"
+    """Register a lesson and its cells in the gradebook, unless it has them in their present version."""
+    version, marker = course.lesson(lesson).version(), course.results.folder / lesson / ".registered"
     if marker.exists() and marker.read_text() == version and _is_known(course, lesson):
         return
     with TemporaryDirectory(prefix="release-") as scratch:
-        config = course.config.copy()
+        config = course.nbgrader_config(Task(lesson, "."))
         config.CourseDirectory.release_directory = scratch
-        config.CourseDirectory.assignment_id = lesson
-        config.CourseDirectory.student_id = "."
         app = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config, force=True)
         app.log.setLevel(logging.ERROR)
         app.start()
@@ -59,47 +56,33 @@ def _is_known(course: Course, lesson: str) -> bool:
     return True
 
 
-def is_written(course: Course, lesson: str, student: str) -> bool:
-    """Says whether the gradebook holds the stored result of a submission."""
-    marker = _marker(course, lesson, student)
-    return marker.exists() and marker.read_text() == _digest(course, lesson, student)
-
-
-def write(course: Course, lesson: str, student: str) -> None:
-    """Has nbgrader autograde one submission from its stored result.
+def write(course: Course, task: Task) -> None:
+    """Have nbgrader autograde one submission, which takes its stored result.
 
     Raises:
-        NotWrittenError: nbgrader refused; the gradebook is as it was for this student.
+        NotWrittenError: nbgrader refused; the gradebook is unchanged for this student.
     """
-    config = course.config.copy()
-    config.CourseDirectory.assignment_id, config.CourseDirectory.student_id = lesson, student
-    messages: list[str] = []
+    config = course.nbgrader_config(task)
+    handler = _ErrorMessages()
     app = Autograde(coursedir=CourseDirectory(config=config), config=config, force=True)
-    handler = _Collector(messages)
     app.log.addHandler(handler)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # nbgrader's own, of its database library
+            warnings.simplefilter("ignore")  # raised by nbgrader's use of its database library
             app.start()
     except Exception as error:
-        raise NotWrittenError("\n".join([*messages, str(error)])) from error
+        raise NotWrittenError("\n".join([*handler.messages, str(error)])) from error
     finally:
         app.log.removeHandler(handler)
-    _marker(course, lesson, student).write_text(_digest(course, lesson, student))
+    course.results.mark_written(task)
 
 
-class _Collector(logging.Handler):
-    def __init__(self, messages: list[str]) -> None:
+class _ErrorMessages(logging.Handler):
+    """Collects logged errors."""
+
+    def __init__(self) -> None:
         super().__init__(logging.ERROR)
-        self.messages = messages
+        self.messages: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         self.messages.append(record.getMessage())
-
-
-def _marker(course: Course, lesson: str, student: str) -> Path:
-    return result_store.path_of(course.results, lesson, student).with_suffix(".written")
-
-
-def _digest(course: Course, lesson: str, student: str) -> str:
-    return hashlib.sha256(result_store.path_of(course.results, lesson, student).read_bytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""What students get: `notebooks/`, generated from `solutions/` with nbgrader."""
+"""The release for students: `notebooks/`, generated from `solutions/` with nbgrader."""
 
 import argparse
 import hashlib
@@ -9,26 +9,23 @@ from tempfile import TemporaryDirectory
 
 from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
-from traitlets.config import PyFileConfigLoader
+from traitlets.config.loader import PyFileConfigLoader
 
-SUMS = "SHA256SUMS"  # what a release consists of, as `sha256sum --check` reads it
+from course_utils.grading.course import lesson_names
+
+SUMS = "SHA256SUMS"  # digests of a release's files, in the format of `sha256sum --check`
 
 
 class EditedError(Exception):
-    """`notebooks/` holds what no release has put there."""
-
-
-def lessons(course: Path) -> list[str]:
-    """Lists the lessons: the names of the numbered folders in `solutions/` that hold a notebook, sorted."""
-    return sorted({path.parent.name for path in (course / "solutions").glob("[0-9][0-9]_*/*.ipynb")})
+    """`notebooks/` holds files that differ from the last release."""
 
 
 def generate(course: Path, target: Path) -> None:
-    """Generates the release of every lesson.
+    """Generate the release of every lesson.
 
     Args:
         course: The course's folder, with `nbgrader_config.py` and `solutions/`.
-        target: The folder to make; it gets one folder a lesson, and `SHA256SUMS` of their files.
+        target: The folder to create; it gets one folder per lesson, and `SHA256SUMS` of their files.
 
     Raises:
         NbGraderException: nbgrader refuses a solution; its message names the notebook.
@@ -37,9 +34,9 @@ def generate(course: Path, target: Path) -> None:
     config = PyFileConfigLoader("nbgrader_config.py", str(course)).load_config()
     config.CourseDirectory.root = str(course.absolute())
     config.CourseDirectory.release_directory = str(target.absolute())
-    # What `nbgrader generate_assignment --no-db` sets: a release leaves no trace in the gradebook.
+    # As `nbgrader generate_assignment --no-db` sets it: the gradebook stays unchanged.
     config.GenerateAssignment.no_database, config.SaveCells.enabled = True, False
-    for lesson in lessons(course):
+    for lesson in lesson_names(course / "solutions"):
         config.CourseDirectory.assignment_id = lesson
         folders = CourseDirectory(config=config)
         GenerateAssignment(coursedir=folders, config=config).start()
@@ -47,41 +44,41 @@ def generate(course: Path, target: Path) -> None:
 
 
 def edited(published: Path) -> list[Path]:
-    """Lists the files of a release that are not as it was made: changed since, or added; sorted."""
+    """Return the files of a release that were changed or added since it was generated, sorted."""
     sums = published / SUMS
     released = set(sums.read_text().splitlines(keepends=True)) if sums.exists() else set()
     return [name for name in _files(published) if _sum(published / name, name) not in released]
 
 
 def generate_release(course: Path, force: bool = False) -> None:
-    """Replaces `notebooks/` by a release generated afresh, or leaves it as it was.
+    """Replace `notebooks/` by a newly generated release; on an error it stays unchanged.
 
     Args:
         course: The course's folder.
-        force: Replace it even if somebody has worked in it since the last release.
+        force: Replace files that were changed or added since the last release, too.
 
     Raises:
-        EditedError: Somebody has worked in `notebooks/`; it is untouched.
-        NbGraderException: nbgrader refuses a solution; `notebooks/` is untouched.
+        EditedError: Files in `notebooks/` were changed or added since the last release.
+        NbGraderException: nbgrader refuses a solution; the message names it.
     """
     published = course / "notebooks"
     if not force and (names := edited(published)):
         raise EditedError(
-            "a release would replace what somebody has written here:\n"
+            "A release would overwrite these files, which were edited since the last one:\n"
             + "".join(f"  {published / name}\n" for name in names)
-            + "Move it elsewhere first, or replace it: make release FORCE=yes"
+            + "Move them elsewhere first, or overwrite them: make release FORCE=yes"
         )
-    # In the course's folder, because a rename needs one file system.
+    # In the course's folder: a rename must stay on one file system.
     with TemporaryDirectory(prefix=".release-", dir=course) as scratch:
-        made = Path(scratch) / "made"
-        generate(course, made)
+        generated = Path(scratch) / "generated"
+        generate(course, generated)
         if published.exists():
             published.rename(Path(scratch) / "previous")
-        made.rename(published)
+        generated.rename(published)
 
 
 def _files(folder: Path) -> list[Path]:
-    """The files below a folder, relative to it; without the list of sums and JupyterLab's checkpoints."""
+    """List the files of a release, relative to it, without its digests and JupyterLab's checkpoints."""
     names = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     return [name for name in names if name != Path(SUMS) and ".ipynb_checkpoints" not in name.parts]
 
@@ -91,12 +88,12 @@ def _sum(path: Path, name: Path) -> str:
 
 
 def main() -> None:
-    """Runs `make release`."""
-    logging.basicConfig(format="%(message)s")  # nbgrader says there which cell it refuses
+    """Run `make release`."""
+    logging.basicConfig(format="%(message)s")  # nbgrader logs which cell it refuses
     parser = argparse.ArgumentParser(
         prog="python -m course_utils.grading.nbgrader_plugins.release", description=__doc__
     )
-    parser.add_argument("--force", action="store_true", help="replace what somebody has written there")
+    parser.add_argument("--force", action="store_true", help="overwrite files edited since the last release")
     try:
         generate_release(Path.cwd(), parser.parse_args().force)
     except EditedError as error:

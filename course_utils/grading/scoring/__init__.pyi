@@ -1,9 +1,5 @@
 from . import local as local
 from . import regrade as regrade
 from . import report as report
-from . import scorer as scorer
 from . import slurm as slurm
-from .local import Task as Task
-from .local import is_current as is_current
-from .local import run_one as run_one
-from .scorer import provenance as provenance
+from .local import up_to_date_result as up_to_date_result

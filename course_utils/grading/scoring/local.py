@@ -1,75 +1,126 @@
-"""Runs submissions, several at once, and leaves one result file for each."""
+"""Runs submissions on this machine, in parallel; one result file each."""
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from typing import Any
 
-from course_utils.grading.course import Course, course_at, result_store
-from course_utils.grading.sandbox import GraderFaultError, backends
-from course_utils.grading.scoring.scorer import fault, grade, provenance
-from course_utils.grading.scoring.shared_box import shared_box
+from course_utils.grading.course import GRADER_FAULT, Course, Result, ResultStore, Task, course_at
+from course_utils.grading.sandbox import Box, GraderFaultError
+from course_utils.grading.scoring.scorer import fault, grade
 from course_utils.system import die_with_parent
 
 TRIES = 2
-Task = tuple[str, str]  # lesson, student
+IDLE_SECONDS = 60
 
 
-def is_current(course: Course, lesson: str, student: str) -> bool:
-    """Says whether a submission has a result that still holds."""
-    kind = backends.choose(course.grading.sandbox)
-    versions = provenance(course.lesson(lesson), course.submission(student, lesson), kind)
-    return result_store.is_current(result_store.read(course.results, lesson, student), versions)
+class _SharedSandbox:
+    """The sandbox of this process: starting one takes seconds, a submission in it a fraction of one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._sandbox: Box | None = None
+        self._settings: list[str] = []
+        self._timer: threading.Timer | None = None
+
+    @contextmanager
+    def lend(self, course: Course) -> Iterator[Box]:
+        """Lend the sandbox for one submission; it closes when nobody has used it for `IDLE_SECONDS`."""
+        values = course.grading.trait_values(config=True)
+        settings = [str(course.root), *(repr(values[name]) for name in sorted(values))]
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._settings != settings:
+                self.close()
+            if self._sandbox is None:
+                self._sandbox, self._settings = course.box(), settings
+            try:
+                yield self._sandbox
+            finally:
+                self._timer = threading.Timer(IDLE_SECONDS, self.close)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def close(self) -> None:
+        """End the sandbox."""
+        with self._lock:
+            if self._sandbox is not None:
+                self._sandbox.close()
+            self._sandbox = None
 
 
-def run_one(course: Course, lesson: str, student: str) -> dict[str, Any]:
-    """Runs one submission; a fault of the grader comes back as such, never as a mark."""
-    submission, the_lesson = course.submission(student, lesson), course.lesson(lesson)
+_shared_sandbox = _SharedSandbox()
+atexit.register(_shared_sandbox.close)
+
+
+def run_one(course: Course, task: Task) -> Result:
+    """Grade one submission; if the grader itself fails, the result says so and has no mark."""
+    lesson, submission = course.lesson(task.lesson), course.submission(task)
     for _ in range(TRIES):
         try:
-            with shared_box(course) as box:
-                return grade(box, the_lesson, submission)
+            with _shared_sandbox.lend(course) as sandbox:
+                return grade(sandbox, lesson, submission)
         except (GraderFaultError, OSError) as error:
             reason = repr(error)
-    return fault(the_lesson, submission, course.grading.sandbox, reason)
+    return fault(lesson, submission, course.grading.sandbox, reason)
 
 
-def run_all(course: Course, tasks: list[Task], folder: Path, jobs: int) -> Iterator[dict[str, Any]]:
-    """Runs submissions in `jobs` processes, or in this one; each writes its results itself.
+def up_to_date_result(course: Course, task: Task) -> Result:
+    """Return the stored result of a submission, after grading it again if it is not up to date.
+
+    Raises:
+        GraderFaultError: The grader itself failed; there is no mark.
+    """
+    result = course.results.up_to_date(task, course.versions(task))
+    if result is None:
+        result = run_one(course, task)
+        course.results.write(result)
+    if result["status"] == GRADER_FAULT:
+        folder = course.results.folder
+        raise GraderFaultError(
+            f"The grader failed on {task.student}'s {task.lesson}; see {folder}. No mark was given."
+        )
+    return result
+
+
+def run_all(course: Course, tasks: list[Task], store: ResultStore, jobs: int) -> Iterator[Task]:
+    """Grade submissions in `jobs` processes, or in this one; each writes its results itself.
 
     Args:
         course: The course.
         tasks: Which submissions.
-        folder: Where the results go.
-        jobs: How many at once.
+        store: Where the results go.
+        jobs: How many processes.
 
     Yields:
-        The results, as they come.
+        Each submission when its result is stored. None follows after a worker was killed.
     """
+    root, folder = str(course.root), store.folder
     if min(jobs, len(tasks)) == 1:
-        yield from (_work(str(course.root), task, str(folder)) for task in tasks)
+        yield from (_run_and_store(root, task, folder) for task in tasks)
         return
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context, initializer=die_with_parent) as pool:
-        futures = [pool.submit(_work, str(course.root), task, str(folder)) for task in tasks]
-        for future in as_completed(futures):
-            try:
-                yield future.result()
-            except BrokenProcessPool:
-                # A worker was killed: what is missing now is run by the next call.
-                return
+        futures = [pool.submit(_run_and_store, root, task, folder) for task in tasks]
+        try:
+            yield from (future.result() for future in as_completed(futures))
+        except BrokenProcessPool:
+            return
 
 
-_courses: dict[str, Course] = {}
+@cache
+def _course_at(root: str) -> Course:
+    return course_at(Path(root))
 
 
-def _work(root: str, task: Task, folder: str) -> dict[str, Any]:
-    course = _courses.setdefault(root, None) or course_at(Path(root))
-    _courses[root] = course
-    result = run_one(course, *task)
-    result_store.write(Path(folder), result)
-    return {**result, "cells": {}}
+def _run_and_store(root: str, task: Task, folder: Path) -> Task:
+    ResultStore(folder).write(run_one(_course_at(root), task))
+    return task

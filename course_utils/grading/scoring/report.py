@@ -1,17 +1,18 @@
-"""What a teacher reads after grading: a table, histograms, the frequent mistakes, and what was odd."""
+"""The report after grading: marks, histograms, the most frequent mistakes, and findings."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Sequence
 
+from course_utils.grading.course import Summary
 from course_utils.grading.scoring.scorer import STATUSES
 
-BAR, WIDEST = 40, 120
+BAR_WIDTH, MAX_CELL_WIDTH = 40, 120
 
 
-def summary(results: list[dict[str, Any]]) -> str:
-    """A table of lessons by status."""
+def summary(results: Sequence[Summary]) -> str:
+    """Return a table of lessons by status."""
     lessons = sorted({result["lesson"] for result in results})
     counts = Counter((result["lesson"], result["status"]) for result in results)
     shown = [status for status in reversed(STATUSES) if any(counts[lesson, status] for lesson in lessons)]
@@ -25,9 +26,8 @@ def summary(results: list[dict[str, Any]]) -> str:
 
 
 def table(rows: list[list[str]]) -> str:
-    """Lines up the columns of some rows; the first row is the heading."""
-    # Names and messages may come from a student: nothing that a terminal would obey.
-    rows = [[printable(text)[:WIDEST] for text in row] for row in rows]
+    """Align rows in columns; the first row is the heading."""
+    rows = [[printable(text)[:MAX_CELL_WIDTH] for text in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -36,12 +36,12 @@ def table(rows: list[list[str]]) -> str:
 
 
 def printable(text: str) -> str:
-    """Replaces what a terminal would obey."""
+    """Replace control characters: names and messages from a submission must not steer a terminal."""
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
-def histogram(results: list[dict[str, Any]]) -> str:
-    """One block for each exercise: how many submissions got which points, and how the others ended."""
+def histogram(results: Sequence[Summary]) -> str:
+    """Return one block for each exercise: how many submissions got how many points, by status."""
     blocks = []
     for lesson, exercise in sorted({(r["lesson"], name) for r in results for name in r["exercises"]}):
         found = [
@@ -52,13 +52,13 @@ def histogram(results: list[dict[str, Any]]) -> str:
         )
         lines = [f"{lesson}: {exercise}"]
         for label, count in sorted(counts.items(), reverse=True):
-            lines.append(f"  {label:32} {'█' * max(1, round(BAR * count / len(found)))} {count}")
+            lines.append(f"  {label:32} {'█' * max(1, round(BAR_WIDTH * count / len(found)))} {count}")
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 
 
-def mistakes(results: list[dict[str, Any]], most: int = 12) -> str:
-    """The most frequent mistakes, by the name that the checks give them."""
+def mistakes(results: Sequence[Summary], limit: int = 12) -> str:
+    """Return a table of the most frequent mistakes, by the names that the checks give them."""
     counts = Counter(
         (result["lesson"], name, one["mistake"])
         for result in results
@@ -66,12 +66,12 @@ def mistakes(results: list[dict[str, Any]], most: int = 12) -> str:
         if one["mistake"]
     )
     rows = [["times", "lesson", "exercise", "mistake"]]
-    rows += [[str(count), *names] for names, count in counts.most_common(most)]
+    rows += [[str(count), *names] for names, count in counts.most_common(limit)]
     return table(rows) if len(rows) > 1 else "No mistakes."
 
 
-def oddities(results: list[dict[str, Any]]) -> str:
-    """What was damaged or tampered with, by student."""
+def findings(results: Sequence[Summary]) -> str:
+    """List by student what was damaged, tampered with or suspicious."""
     lines = []
     for result in sorted(results, key=lambda one: (one["lesson"], one["student"])):
         for finding in result["findings"]:
@@ -81,12 +81,12 @@ def oddities(results: list[dict[str, Any]]) -> str:
     return "\n".join(lines) or "Every submission was as released."
 
 
-def full(results: list[dict[str, Any]]) -> str:
-    """All of it, as Markdown."""
+def full(results: Sequence[Summary]) -> str:
+    """Return the whole report as Markdown; empty without results."""
     parts = {
         "Marks": summary(results),
         "Points by exercise": histogram(results),
         "Most frequent mistakes": mistakes(results),
-        "Damaged, tampered, faults": oddities(results),
+        "Damaged, tampered with, suspicious": findings(results),
     }
     return "\n".join(f"## {title}\n\n```\n{text}\n```\n" for title, text in parts.items()) if results else ""

@@ -1,4 +1,8 @@
-"""Runs submissions as a Slurm job array; results arrive as files, so that a lost job loses nothing."""
+"""Runs submissions as a Slurm job array, and is the program of its jobs.
+
+Our own few commands over files instead of a library: results arrive in the result store, so a lost job costs
+only its own submissions, and how a job ended never matters.
+"""
 
 from __future__ import annotations
 
@@ -10,70 +14,78 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
-from course_utils.grading.course import Course, result_store
-from course_utils.grading.scoring.local import Task
+from course_utils.grading.course import Course, ResultStore, Task, course_at
+from course_utils.grading.scoring.local import run_one
 
 ROUNDS = 3
 POLL_S = 2.0
 
 
 class ArrayRefusedError(RuntimeError):
-    """Slurm did not take the job array; the message is what it said."""
+    """sbatch refused the job array; the message is its own."""
+
+
+class Share(TypedDict):
+    """The submissions that one job runs, as JSON."""
+
+    root: str
+    folder: str
+    tasks: list[Task]
 
 
 def run_all(
-    course: Course, tasks: list[Task], folder: Path, jobs: int, options: str = ""
-) -> Iterator[dict[str, Any]]:
-    """Runs submissions as one array of `jobs` jobs, and what is missing after it in another.
+    course: Course, tasks: list[Task], store: ResultStore, jobs: int, options: str = ""
+) -> Iterator[Task]:
+    """Run submissions as one array of `jobs` jobs, and what is missing after it in another.
 
     Args:
         course: The course, on a file system that the nodes see.
         tasks: Which submissions.
-        folder: Where the results go; the nodes must see it.
+        store: Where the results go; the nodes must see it.
         jobs: Size of the array.
         options: More options for sbatch, such as `--partition=rome --time=30`.
 
     Yields:
-        The results, as they come.
+        Each submission when its result is stored.
 
     Raises:
-        ArrayRefusedError: Slurm did not take the array.
+        ArrayRefusedError: sbatch refused the array.
     """
     missing = list(tasks)
     for _ in range(ROUNDS):
         if not missing:
             return
-        for task, result in _array(course, missing, folder, min(jobs, len(missing)), options):
+        for task in _run_array(course, missing, store, min(jobs, len(missing)), options):
             missing.remove(task)
-            yield result
+            yield task
 
 
-def _array(
-    course: Course, tasks: list[Task], folder: Path, jobs: int, options: str
-) -> Iterator[tuple[Task, dict[str, Any]]]:
-    """Submits an array and waits for its results; how its jobs end does not matter, only their files do."""
+def _run_array(
+    course: Course, tasks: list[Task], store: ResultStore, jobs: int, options: str
+) -> Iterator[Task]:
+    """Submit an array and wait for its results; jobs may end in any way."""
     left, queued = list(tasks), True
     with tempfile.TemporaryDirectory(prefix=".slurm-", dir=course.root) as scratch:
         for number in range(jobs):
-            share = {"root": str(course.root), "folder": str(folder), "tasks": tasks[number::jobs]}
+            share = Share(root=str(course.root), folder=str(store.folder), tasks=tasks[number::jobs])
             (Path(scratch) / f"{number}.json").write_text(json.dumps(share))
-        job = _submit(scratch, folder, jobs, options)
+        job = _submit(scratch, store.folder, jobs, options)
         while left and queued:
             time.sleep(POLL_S)
-            queued = _is_queued(job)  # asked before looking: what ended has written its results
-            found = [(task, result_store.read(folder, *task)) for task in left]
-            yield from (pair for pair in found if pair[1] is not None)
-            left = [task for task, result in found if result is None]
+            queued = _is_queued(job)  # asked first: what has ended by now has stored its results
+            found = [task for task in left if store.read(task) is not None]
+            yield from found
+            left = [task for task in left if task not in found]
 
 
-def _submit(scratch: str, folder: Path, jobs: int, options: str) -> str:
-    """Hands the array to Slurm; returns its number."""
-    command = [sys.executable, "-m", "course_utils.grading.scoring.slurm_task"]
+def _submit(scratch: str, logs: Path, jobs: int, options: str) -> str:
+    """Submit the array; return its job number."""
+    command = [sys.executable, "-m", "course_utils.grading.scoring.slurm"]
     script = f"#!/bin/sh\nexec {shlex.join(command)} {shlex.quote(scratch)}/$SLURM_ARRAY_TASK_ID.json\n"
     sbatch = ["sbatch", "--parsable", "--requeue", f"--array=0-{jobs - 1}"]
-    sbatch += [f"--output={folder}/slurm-%A_%a.log", *shlex.split(options)]
+    sbatch += [f"--output={logs}/slurm-%A_%a.log", *shlex.split(options)]
     done = subprocess.run(sbatch, input=script, text=True, capture_output=True, check=False)
     if done.returncode != 0:
         raise ArrayRefusedError(f"sbatch refused the job array: {done.stderr.strip()}")
@@ -81,7 +93,20 @@ def _submit(scratch: str, folder: Path, jobs: int, options: str) -> str:
 
 
 def _is_queued(job: str) -> bool:
-    """Says whether any job of an array waits or runs; a controller that does not answer is no answer."""
+    """Say whether any job of an array is pending or running; assume so if the controller does not answer."""
     squeue = ["squeue", "--noheader", f"--jobs={job}"]
     done = subprocess.run(squeue, text=True, capture_output=True, check=False)
     return bool(done.stdout.strip()) if done.returncode == 0 else "Invalid job id" not in done.stderr
+
+
+def run_share(path: Path) -> None:
+    """Run the submissions that one job's file lists; a requeued job skips those already stored."""
+    share: Share = json.loads(path.read_text())
+    course, store = course_at(Path(share["root"])), ResultStore(Path(share["folder"]))
+    for task in (Task(*names) for names in share["tasks"]):
+        if store.read(task) is None:
+            store.write(run_one(course, task))
+
+
+if __name__ == "__main__":
+    run_share(Path(sys.argv[1]))

@@ -1,7 +1,7 @@
 """Submissions that try to have a wrong answer taken for a right one."""
 
 from tests.grading.attacks.attack import WRONG, Attack, code
-from tests.grading.course import cell_of
+from tests.grading.toy_course import cell_of
 
 
 def _tagged(tag):

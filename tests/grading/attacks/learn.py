@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.grading.attacks.attack import ALL, Attack, code
-from tests.grading.course import LESSON
+from tests.grading.toy_course import LESSON
 
 SEARCH = """
 import os

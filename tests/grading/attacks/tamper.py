@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.grading.attacks.attack import ALL, WRONG, Attack
 from tests.grading.attacks.damage import RIGHT
-from tests.grading.course import cell_of
+from tests.grading.toy_course import cell_of
 
 TAMPERED, DAMAGED = ("tampered",), ("damaged",)
 

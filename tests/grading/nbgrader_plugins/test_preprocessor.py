@@ -3,8 +3,8 @@
 import pytest
 from nbgrader.api import Gradebook
 
-from course_utils.grading.course import result_store
-from tests.grading.course import LESSON, make_course, nbgrader, submit
+from course_utils.grading.course import Task
+from tests.grading.toy_course import LESSON, make_course, nbgrader, submit
 
 
 @pytest.fixture(scope="module")
@@ -25,4 +25,4 @@ def course(tmp_path_factory):
 def test_each_gets_what_was_earned(course, student, points, status):
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as gradebook:
         assert gradebook.find_submission(LESSON, student).score == points
-    assert result_store.read(course.results, LESSON, student)["status"] == status
+    assert course.results.read(Task(LESSON, student))["status"] == status

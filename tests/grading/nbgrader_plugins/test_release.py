@@ -17,7 +17,6 @@ from course_utils.grading.nbgrader_plugins.release import (
     edited,
     generate,
     generate_release,
-    lessons,
 )
 from tests.lessons.lesson import COURSE, Lesson, read
 
@@ -131,10 +130,3 @@ def test_the_sums_are_those_that_sha256sum_checks():
     command = ["sha256sum", "--check", "--strict", SUMS]
     done = subprocess.run(command, cwd=COURSE / "notebooks", capture_output=True)
     assert done.returncode == 0, done.stdout
-
-
-def test_lessons_are_the_numbered_folders_with_a_notebook_in_order(tmp_path: Path):
-    for name in ["02_b/02_b.ipynb", "01_a/01_a.ipynb", "03_c/notes.txt", "drafts/drafts.ipynb"]:
-        (tmp_path / "solutions" / name).parent.mkdir(parents=True)
-        (tmp_path / "solutions" / name).touch()
-    assert lessons(tmp_path) == ["01_a", "02_b"]

@@ -12,9 +12,10 @@ from course_utils.checks.core.check import Mistake
 from course_utils.grading.course.lesson import Lesson
 from course_utils.grading.sandbox import backends
 from course_utils.grading.sandbox.client import Box
-from course_utils.grading.scoring.scorer import Exam, sandbox_steps, suspects
+from course_utils.grading.scoring.judge import Judge
+from course_utils.grading.scoring.scorer import find_suspicious_code, sandbox_steps
 from tests.grading.attacks import forge
-from tests.grading.course import cell_of
+from tests.grading.toy_course import cell_of
 from tests.lessons.lesson import LESSONS
 
 SEEDS = (1, 2)
@@ -50,15 +51,15 @@ def box() -> Iterator[Box]:
 
 
 @pytest.fixture(scope="module", params=LESSONS, ids=[lesson.name for lesson in LESSONS])
-def examined(request: pytest.FixtureRequest, box: Box) -> list[tuple[Exam, dict[str, bytes]]]:
+def examined(request: pytest.FixtureRequest, box: Box) -> list[tuple[Judge, dict[str, bytes]]]:
     """The evidence of a lesson's solution, with new inputs for each seed."""
     lesson = Lesson(request.param.solution.parent)
     found = []
     for seed in SEEDS:
-        exam = Exam(lesson, seed)
-        steps = sandbox_steps(lesson, nbformat.from_dict(lesson.source), exam)
+        judge = Judge(lesson, seed)
+        steps = sandbox_steps(lesson, nbformat.from_dict(lesson.source), judge)
         replies = box.run(steps, lesson.files())
-        found.append((exam, {step.check: replies[step.index].evidence for step in steps if step.check}))
+        found.append((judge, {step.check: replies[step.index].evidence for step in steps if step.check}))
     return found
 
 
@@ -67,17 +68,17 @@ def test_forged_counts_of_opened_files_earn_nothing_and_are_pointed_out(box, nam
     lesson = Lesson(next(one.solution.parent for one in LESSONS if one.name == forge.LESSON))
     notebook = nbformat.from_dict(lesson.source)
     cell_of(notebook, f"{forge.CHECK}_answer").source = forge.FORGERIES[name] + forge.WASTEFUL
-    exam = Exam(lesson, seed=1)
-    steps = [step for step in sandbox_steps(lesson, notebook, exam) if step.check in ("", forge.CHECK)]
+    judge = Judge(lesson, seed=1)
+    steps = [step for step in sandbox_steps(lesson, notebook, judge) if step.check in ("", forge.CHECK)]
     replies = box.run(steps, lesson.files())
-    found = exam.exercise(forge.CHECK, notebook, replies)
+    found = judge.outcome(forge.CHECK, notebook, replies)
     assert (found["points"], found["mistake"]) == (0, "opens_unseen")
-    assert {finding.kind for finding in suspects(lesson, notebook, {})} == {"suspicious"}
+    assert {finding.kind for finding in find_suspicious_code(lesson, notebook, {})} == {"suspicious"}
 
 
-def _verdict(exam: Exam, name: str, data: bytes) -> str:
+def _verdict(judge: Judge, name: str, data: bytes) -> str:
     try:
-        return exam.lesson.check(name).verdict(exam.truth(name), data)
+        return judge.lesson.check(name).verdict(judge.truth(name), data)
     except Mistake as mistake:
         return f"mistake: {mistake.name}"
 
@@ -91,35 +92,35 @@ def _changed(value: object, change: Callable[[object], object]) -> object:
 
 
 def test_the_solution_is_right_with_new_inputs_twice(examined):
-    for exam, found in examined:
+    for judge, found in examined:
         assert {
-            name: _verdict(exam, name, data).split(":")[0] for name, data in found.items() if not data
+            name: _verdict(judge, name, data).split(":")[0] for name, data in found.items() if not data
         } == {}
         wrong = {
             name: verdict
             for name, data in found.items()
-            if "mistake" in (verdict := _verdict(exam, name, data))
+            if "mistake" in (verdict := _verdict(judge, name, data))
         }
         assert wrong == {}
 
 
 def test_evidence_of_other_inputs_is_wrong_or_says_nothing_of_them(examined):
     """What a student has kept from one grading is of no use in the next."""
-    (_, old), (exam, _) = examined
-    copied = [name for name, data in old.items() if "mistake" in _verdict(exam, name, data)]
+    (_, old), (judge, _) = examined
+    copied = [name for name, data in old.items() if "mistake" in _verdict(judge, name, data)]
     assert copied
 
 
 @pytest.mark.parametrize("lie", LIES, ids=repr)
 def test_a_lie_in_place_of_all_evidence_is_a_mistake(examined, lie):
-    exam, found = examined[0]
+    judge, found = examined[0]
     for name in found:
-        assert "mistake" in _verdict(exam, name, evidence.encode({"evidence": lie})), name
+        assert "mistake" in _verdict(judge, name, evidence.encode({"evidence": lie})), name
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, True, None])
 def test_numbers_that_compare_oddly_are_a_mistake(examined, number):
-    exam, found = examined[0]
+    judge, found = examined[0]
     for name, data in found.items():
         right = evidence.decode(data)["evidence"]
 
@@ -130,5 +131,5 @@ def test_numbers_that_compare_oddly_are_a_mistake(examined, number):
 
         changed = evidence.encode({"evidence": _changed(right, odd)})
         assert changed == evidence.encode({"evidence": right}) or "mistake" in _verdict(
-            exam, name, changed
+            judge, name, changed
         ), name

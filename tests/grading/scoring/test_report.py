@@ -40,12 +40,12 @@ def test_frequent_mistakes_are_counted_by_name():
 
 
 def test_oddities_name_the_student():
-    assert "ann: tampered" in report.oddities([_result("ann", 2.0, status="tampered")])
+    assert "ann: tampered" in report.findings([_result("ann", 2.0, status="tampered")])
 
 
 def test_a_name_from_a_submission_cannot_steer_a_terminal():
     assert "\x1b" not in report.table([["heading"], ["\x1b[31mred"]])
-    assert "\x1b" not in report.oddities([_result("ann", 2.0, status="tampered")])
+    assert "\x1b" not in report.findings([_result("ann", 2.0, status="tampered")])
 
 
 def test_a_regrade_says_whose_points_change_and_what_changed():
@@ -56,7 +56,11 @@ def test_a_regrade_says_whose_points_change_and_what_changed():
     assert regrade.preview([(old, old)]) == "No mark changes."
 
 
-def test_another_submission_is_no_regrade():
-    assert regrade.is_regrade(_result("ann", 2.0), "s")
-    assert not regrade.is_regrade(_result("ann", 2.0), "later")
-    assert not regrade.is_regrade(None, "s")
+def test_another_submission_is_not_a_regrade():
+    def of(submission):
+        return _result("ann", 2.0, submission=submission)
+
+    assert regrade.is_regrade(of("first"), of("first"))
+    assert not regrade.is_regrade(of("first"), of("later"))
+    assert not regrade.is_regrade(None, of("first"))
+    assert not regrade.is_regrade({**of("first"), "status": "grader fault"}, of("first"))

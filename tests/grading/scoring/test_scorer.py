@@ -7,9 +7,10 @@ import pytest
 
 from course_utils.checks.core import evidence
 from course_utils.grading.sandbox.client import GraderFaultError, Reply
-from course_utils.grading.scoring import scorer
-from course_utils.grading.scoring.scorer import Exam, suspects
-from tests.grading.course import LESSON, RIGHT, cell_of, make_course
+from course_utils.grading.scoring.judge import Judge
+from course_utils.grading.scoring.scorer import find_suspicious_code
+from course_utils.grading.submission.restore import repair
+from tests.grading.toy_course import LESSON, RIGHT, cell_of, make_course
 
 
 @pytest.fixture(scope="module")
@@ -20,18 +21,18 @@ def toy(tmp_path_factory):
 @pytest.fixture
 def solved(toy):
     notebook = json.loads(json.dumps(toy.source))
-    return scorer.repair(json.dumps(notebook).encode(), toy.released).notebook
+    return repair(json.dumps(notebook).encode(), toy.released).notebook
 
 
 def _outcome(toy, notebook, reply, answer=None):
-    exam = Exam(toy, 7)
-    inputs = evidence.decode(exam.handout("total")().inputs)
+    judge = Judge(toy, 7)
+    inputs = evidence.decode(judge.handout("total")().inputs)
     value = int(np.sum(inputs["numbers"]))
     if reply is None:
         reply = Reply(evidence=evidence.encode({"evidence": {"value": value}}))
     places = {name: notebook.cells.index(cell_of(notebook, name)) for name in ("total", "total_answer")}
     replies = {places["total"]: reply, places["total_answer"]: answer or Reply()}
-    return exam.exercise("total", notebook, replies)
+    return judge.outcome("total", notebook, replies)
 
 
 def test_right_evidence_earns_the_points(toy, solved):
@@ -61,7 +62,7 @@ def test_a_crash_of_the_answers_cell_names_the_exercise(toy, solved):
 
 
 def test_inputs_differ_by_seed_and_not_by_call(toy):
-    first, again, other = Exam(toy, 1), Exam(toy, 1), Exam(toy, 2)
+    first, again, other = Judge(toy, 1), Judge(toy, 1), Judge(toy, 2)
     assert first.handout("total")() == again.handout("total")()
     assert first.handout("total")() != other.handout("total")()
 
@@ -69,12 +70,15 @@ def test_inputs_differ_by_seed_and_not_by_call(toy):
 def test_a_check_that_cannot_make_its_inputs_is_the_graders_fault(toy, monkeypatch):
     monkeypatch.setattr(toy, "check", lambda name: None)
     with pytest.raises(GraderFaultError):
-        Exam(toy, 1).handout("total")()
+        Judge(toy, 1).handout("total")()
 
 
 def test_code_that_reaches_for_the_checks_is_pointed_out(toy, solved):
     def kinds(**files):
-        return [finding.kind for finding in suspects(toy, solved, {f"{n}.py": b for n, b in files.items()})]
+        return [
+            finding.kind
+            for finding in find_suspicious_code(toy, solved, {f"{n}.py": b for n, b in files.items()})
+        ]
 
     assert kinds(mine=b"import math") == []
     assert kinds(mine=b"import ctypes") == ["suspicious"]

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from course_utils.grading.course import result_store
-from tests.grading.course import LESSON, make_course, submit
+from course_utils.grading.course import Task
 from tests.grading.slurm_node import SlurmNode, missing
+from tests.grading.toy_course import LESSON, make_course, submit
 
 pytestmark = [
     pytest.mark.skipif(bool(missing()), reason=f"Slurm is not installed: {missing()}"),
@@ -50,8 +50,8 @@ def test_an_array_grades_a_class_though_a_job_is_killed_and_another_requeued(nod
     node.say("scancel", "--signal=KILL", "--batch", _wait_for_running_job(node))
     assert grading.wait() == 0
     found = {
-        path.stem: result_store.read(course.results, LESSON, path.stem)
-        for path in course.results.rglob("*.json")
+        path.stem: course.results.read(Task(LESSON, path.stem))
+        for path in course.results.folder.rglob("*.json")
     }
     assert {name: result["points"] for name, result in found.items()} == {
         **{f"student{number}": 6 for number in range(6)},
@@ -70,4 +70,4 @@ def test_a_refused_array_is_an_error_and_no_mark(node, tmp_path):
     )
     assert done.returncode != 0
     assert "sbatch refused" in done.stderr
-    assert result_store.read(course.results, LESSON, "ann") is None
+    assert course.results.read(Task(LESSON, "ann")) is None

@@ -1,0 +1,101 @@
+"""Draws the inputs of one grading and judges the evidence; the truths never leave this process."""
+
+from __future__ import annotations
+
+import secrets
+import zlib
+from collections.abc import Callable
+
+import numpy as np
+from nbformat import NotebookNode
+
+from course_utils.checks.core import Inputs, Mistake, Truth, evidence
+from course_utils.grading.course import GRADER_FAULT, Exercise, Lesson
+from course_utils.grading.sandbox import GraderFaultError, Handout, Reply
+from course_utils.grading.submission import grade_id
+
+ANSWER = "_answer"
+
+
+class Judge:
+    """The judge of one submission.
+
+    Args:
+        lesson: Whose checks to use.
+        seed: Seed of all inputs.
+        watched: Whether the sandbox can watch the files that it lays out.
+    """
+
+    def __init__(self, lesson: Lesson, seed: int, watched: bool = True) -> None:
+        self.lesson, self.seed, self.watched = lesson, seed, watched
+        self._truths: dict[str, Truth] = {}
+        self._handouts: dict[str, Handout] = {}
+
+    def handout(self, name: str) -> Callable[[], Handout]:
+        """Return a function that draws the inputs of a check on its first call.
+
+        Raises:
+            GraderFaultError: From that function: the check cannot make its inputs.
+        """
+
+        def draw() -> Handout:
+            if name not in self._handouts:
+                rng = np.random.default_rng([self.seed, zlib.crc32(name.encode())])
+                try:
+                    inputs, self._truths[name] = self.lesson.check(name).make(rng)
+                except Exception as error:
+                    raise GraderFaultError(f"The check {name!r} cannot make its inputs: {error!r}") from error
+                self._handouts[name] = self._handout(name, inputs)
+            return self._handouts[name]
+
+        return draw
+
+    def _handout(self, name: str, inputs: Inputs) -> Handout:
+        if self.lesson.check(name).outside is None or not self.watched:
+            return Handout(evidence.encode(inputs))
+        folder = f"/tmp/files-{secrets.token_hex(8)}"  # a submission cannot create it first
+        return Handout(evidence.encode({**inputs, "files": folder}), folder, inputs["files"])
+
+    def truth(self, name: str) -> Truth:
+        """Return what a check's judge knows about the inputs drawn."""
+        return self._truths[name]
+
+    def outcome(self, name: str, notebook: NotebookNode, replies: dict[int, Reply]) -> Exercise:
+        """Return the outcome of a graded cell.
+
+        Args:
+            name: The name of the graded cell.
+            notebook: The restored submission.
+            replies: All replies of the sandbox, by the position of the cell.
+        """
+        places = {grade_id(cell): place for place, cell in enumerate(notebook.cells)}
+        reply = replies[places[name]]
+        answer = replies.get(places.get(name + ANSWER, -1), Reply())
+        status, mistake, message = self._verdict(name, reply)
+        if status != "right" and answer.outcome in ("crashed", "timed out"):
+            status, mistake, message = answer.outcome, answer.outcome.replace(" ", "_"), answer.reason
+        points = self.lesson.graded[name].points
+        return {
+            "status": status,
+            "points": points if status == "right" else 0.0,
+            "max_points": points,
+            "mistake": mistake,
+            "message": message,
+            "seconds": round(reply.seconds, 3),
+        }
+
+    def _verdict(self, name: str, reply: Reply) -> tuple[str, str, str]:
+        if reply.outcome != "done":
+            status = "timed out" if reply.outcome == "skipped" else reply.outcome
+            return status, status.replace(" ", "_"), reply.reason
+        graded = self.lesson.graded[name]
+        check, truth = self.lesson.check(graded.check), self._truths[graded.check]
+        try:
+            sentence = check.verdict(truth, reply.evidence)
+            if reply.opened is not None and check.outside is not None:
+                check.outside(truth, reply.opened)
+            return "right", "", sentence
+        except Mistake as mistake:
+            return "wrong", mistake.name, mistake.message
+        except Exception as error:
+            return GRADER_FAULT, "grader_fault", f"The judge of this exercise failed: {error!r}"
