@@ -39,7 +39,7 @@ MAY_IMPORT = {
         "grading.submission", "system",
     },
     "data_setup.format": {"data"},
-    "data_setup.sources": {"data_setup.create", "data_setup.format"},
+    "data_setup.sources": {"data", "data_setup.create", "data_setup.format"},
     "data_setup.create": {"data", "data_setup.format", "system"},
     "data_setup.inspect": {"data", "data_setup.create", "data_setup.format", "system"},
     "data_setup": {
