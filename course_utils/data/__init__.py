@@ -1,4 +1,4 @@
-"""Data sets and their formats: JPEG files, stored zips, raw pixels, synthetic images, transforms."""
+"""Datasets of images and their formats: JPEG files, stored zips, raw pixels, synthetic images; transforms."""
 
 import lazy_loader
 

@@ -1,10 +1,11 @@
-"""The same images in three forms, as map-style datasets that return the same samples."""
+"""Map-style datasets of the same samples in three forms: JPEG files, a zip of them, a zip of raw pixels."""
 
 import io
 import os
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from PIL import Image
@@ -21,26 +22,27 @@ def decode_image(source: str | Path | io.BytesIO, name: str) -> torch.Tensor:
     """Decode an image file with Pillow into a uint8 RGB tensor (3, H, W).
 
     Raises:
-        PackError: It cannot be decoded; the message names it.
+        PackError: The image cannot be decoded; the message contains `name`.
     """
     try:
         with Image.open(source) as image:
-            return pil_to_tensor(image.convert("RGB"))
+            pixels: torch.Tensor = pil_to_tensor(image.convert("RGB"))
+            return pixels
     except OSError as error:
         raise PackError(f"{name} cannot be decoded as an image: {error}") from error
 
 
 class JpegDataset(Dataset[Sample]):
-    """Images as single files, the way an archive is when it was unpacked.
+    """Images as single files, as in an unpacked archive.
 
     Args:
-        path: Folder with ``*.JPEG`` files and `validation_labels_10k.txt`: one integer a line, in the sorted
-            order of the file names.
+        path: Folder with ``*.JPEG`` files and `validation_labels_10k.txt`: one integer per line, in
+            the sorted order of the file names.
         transform: Applied to each image, a uint8 RGB tensor (3, H, W).
 
     Raises:
         FileNotFoundError: The folder or its labels are missing.
-        PackError: There are no images, or not one label for each.
+        PackError: There are no images, or the numbers of images and labels differ.
     """
 
     def __init__(self, path: Path | str, transform: Transform | None = None) -> None:
@@ -63,21 +65,28 @@ class JpegDataset(Dataset[Sample]):
         return (self.transform(image) if self.transform else image), self.labels[index]
 
 
-class ZIPDataset(Dataset[Sample]):
-    """Images packed in one stored zip, or in several shards, read through one open handle a file.
+class _Member(NamedTuple):
+    name: str
+    label: int
+    pack: zipfile.ZipFile
+    layout: RawLayout | None  # None for a JPEG file
 
-    The handle is opened here, so forked workers share it: right for one process only.
+
+class ZIPDataset(Dataset[Sample]):
+    """Images packed in one stored zip, or in several shards, read through one open handle per file.
+
+    The constructor opens the handles, so forked workers share them: correct in one process only.
 
     Args:
         path: The zip, or a list of shards.
         transform: Applied to each image, a uint8 RGB tensor (3, H, W).
-        load_encoded: The members are JPEG files; otherwise they are raw pixels.
-        layout: How raw members are laid out, for a pack that does not say so itself.
+        load_encoded: True if the members are JPEG files; otherwise they are raw pixels.
+        layout: Layout of raw members, for a pack that does not state it.
 
     Raises:
         FileNotFoundError: A file is missing.
-        PackError: A file is no zip, is empty, has a member without a label, or has another layout than was
-            asked for; reading a sample raises it for a member that is no image or fails its checksum.
+        PackError: A file is not a zip, is empty, has a member without a label, or states another layout
+            than `layout`; reading a sample raises it for a member that is not an image or fails its checksum.
     """
 
     def __init__(
@@ -90,50 +99,52 @@ class ZIPDataset(Dataset[Sample]):
         self.paths = [path] if isinstance(path, str | Path) else list(path)
         self.transform = transform
         self.load_encoded = load_encoded
-        members = []
-        for shard in self.paths:
-            members += self._open(shard, layout)
+        members = [member for shard in self.paths for member in self._open(shard, layout)]
         if not members:
             raise PackError(f"{', '.join(map(str, self.paths))}: no images inside")
-        members.sort(key=lambda member: member[0])
-        self.names, self.labels, self._packs, self._layouts = map(list, zip(*members, strict=True))
+        members.sort(key=lambda member: member.name)
+        self.names = [member.name for member in members]
+        self.labels = [member.label for member in members]
+        self._packs = [member.pack for member in members]
+        self._layouts = [member.layout for member in members]
 
-    def _open(self, path: Path | str, layout: RawLayout | None) -> list[tuple]:
+    def _open(self, path: Path | str, layout: RawLayout | None) -> list[_Member]:
         pack, info = open_pack(path)
         names = [n for n in pack.namelist() if n != INFO_NAME and not n.endswith("/")]
         unlabelled = [name for name in names if name not in info.labels]
         if unlabelled:
             raise PackError(f"{path}: {len(unlabelled)} members have no label, the first is {unlabelled[0]}")
-        found = None if self.load_encoded else _agreed_layout(path, info, layout)
-        return [(name, info.labels[name], pack, found) for name in names]
+        raw_layout = None if self.load_encoded else _raw_layout(path, info, layout)
+        return [_Member(name, info.labels[name], pack, raw_layout) for name in names]
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __getitem__(self, index: int) -> Sample:
         name, pack = self.names[index], self._packs[index]
-        where = f"{pack.filename}: {name}"
+        layout, where = self._layouts[index], f"{pack.filename}: {name}"
         try:
             data = pack.read(name)
         except zipfile.BadZipFile as error:
             raise PackError(f"{where}: {error}") from error
-        image = decode_image(io.BytesIO(data), where) if self.load_encoded else self._raw(data, index, where)
+        image = _raw_image(layout, data, where) if layout else decode_image(io.BytesIO(data), where)
         return (self.transform(image) if self.transform else image), self.labels[index]
 
-    def _raw(self, data: bytes, index: int, where: str) -> torch.Tensor:
-        try:
-            return self._layouts[index].image(data)
-        except PackError as error:
-            raise PackError(f"{where}: {error}; are the members JPEG files (load_encoded=True)?") from error
 
-
-def _agreed_layout(path: Path | str, info: PackInfo, asked: RawLayout | None) -> RawLayout:
-    stated = info.layout or asked
-    if stated is None:
+def _raw_layout(path: Path | str, info: PackInfo, requested: RawLayout | None) -> RawLayout:
+    layout = info.layout or requested
+    if layout is None:
         raise PackError(
-            f"{path} does not say how its raw pixels are laid out; give it, for example "
+            f"{path} does not state the layout of its raw pixels; pass it, for example "
             f'layout=RawLayout("HWC", (256, 256, 3)), or read JPEG members with load_encoded=True'
         )
-    if asked and asked != stated:
-        raise PackError(f"{path} is laid out as {stated}, but {asked} was asked for")
-    return stated
+    if requested and requested != layout:
+        raise PackError(f"{path} has the layout {layout}, but {requested} was requested")
+    return layout
+
+
+def _raw_image(layout: RawLayout, data: bytes, where: str) -> torch.Tensor:
+    try:
+        return layout.image(data)
+    except PackError as error:
+        raise PackError(f"{where}: {error}; are the members JPEG files (load_encoded=True)?") from error

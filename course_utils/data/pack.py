@@ -1,4 +1,4 @@
-"""The course's pack format: a stored zip of images, with a `dataset.json` that says what they are."""
+"""The course's pack format: a stored zip of images, with a `dataset.json` that describes them."""
 
 import json
 import math
@@ -17,15 +17,15 @@ LABELS_NAME = "validation_labels_10k.txt"
 
 
 class PackError(ValueError):
-    """A pack, or a member of it, is not what it says it is; the message names the file and the member."""
+    """A pack or one of its members is invalid; the message names the file and the member."""
 
 
 @dataclass(frozen=True)
 class RawLayout:
-    """How the bytes of a raw member become an image.
+    """Memory layout of the pixels in a raw member.
 
     Args:
-        order: ``"HWC"`` (rows of pixels) or ``"CHW"`` (one plane a channel).
+        order: ``"HWC"`` (rows of pixels) or ``"CHW"`` (one plane per channel).
         shape: The array's shape in that order; three channels.
         dtype: Only ``"uint8"``.
     """
@@ -36,24 +36,24 @@ class RawLayout:
 
     def __post_init__(self) -> None:
         if self.order not in ("HWC", "CHW"):
-            raise PackError(f"layout {self.order!r}: only 'HWC' and 'CHW' are known")
+            raise PackError(f"layout {self.order!r}: only 'HWC' and 'CHW' are supported")
         if self.dtype != "uint8":
-            raise PackError(f"dtype {self.dtype!r}: raw members hold uint8")
+            raise PackError(f"dtype {self.dtype!r}: only uint8 is supported")
         if len(self.shape) != 3 or self.shape[self.order.index("C")] != 3 or min(self.shape) < 1:
-            raise PackError(f"shape {list(self.shape)} is no RGB image in the order {self.order}")
+            raise PackError(f"shape {list(self.shape)} is not that of an RGB image in the order {self.order}")
 
     @property
     def nbytes(self) -> int:
-        """Bytes of one image."""
+        """Size of one image in bytes."""
         return math.prod(self.shape)
 
     def image(self, data: bytes) -> "torch.Tensor":
-        """Turn a member's bytes into a uint8 tensor (3, H, W) with memory of its own.
+        """Copy a member's bytes into a new uint8 tensor (3, H, W).
 
         Raises:
-            PackError: The bytes are too many or too few for the shape.
+            PackError: The number of bytes does not fit the shape.
         """
-        import torch  # here, because whoever only packs or checks data need not wait seconds for it
+        import torch  # takes seconds, and code that only packs or checks data does not need it
 
         if len(data) != self.nbytes:
             raise PackError(
@@ -65,13 +65,13 @@ class RawLayout:
 
 @dataclass(frozen=True)
 class PackInfo:
-    """What `dataset.json` holds: the label of each member and, for raw members, their layout."""
+    """Content of `dataset.json`: the label of each member and, for raw members, their layout."""
 
     labels: dict[str, int]
     layout: RawLayout | None = None
 
     def to_json(self) -> str:
-        """The text of `dataset.json`."""
+        """Return the text of `dataset.json`."""
         content: dict[str, object] = {"labels": self.labels}
         if self.layout:
             content["layout"] = self.layout.order
@@ -80,10 +80,10 @@ class PackInfo:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Read the text of a `dataset.json`.
+        """Parse the text of a `dataset.json`.
 
         Raises:
-            PackError: It is no JSON object with labels, or states a layout that is none.
+            PackError: It is not a JSON object with labels, or its layout is invalid.
         """
         try:
             content = json.loads(text)
@@ -91,7 +91,7 @@ class PackInfo:
             stated = content.get("layout")
             layout = RawLayout(stated, tuple(content["shape"]), content["dtype"]) if stated else None
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise PackError(f"{INFO_NAME} is not the description of a pack: {error}") from error
+            raise PackError(f"{INFO_NAME} does not describe a pack: {error}") from error
         return cls(labels, layout)
 
 
@@ -100,12 +100,12 @@ def open_pack(path: Path | str) -> tuple[zipfile.ZipFile, PackInfo]:
 
     Raises:
         FileNotFoundError: There is no such file.
-        PackError: It is no zip (cut off, perhaps), or one without a usable `dataset.json`.
+        PackError: It is not a complete zip, or has no valid `dataset.json`.
     """
     try:
         pack = zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:
-        raise PackError(f"{path} is no complete zip file ({error}); make or copy it again") from error
+        raise PackError(f"{path} is not a complete zip file ({error}); make or copy it again") from error
     try:
         return pack, PackInfo.from_json(pack.read(INFO_NAME))
     except (KeyError, PackError) as error:

@@ -1,8 +1,9 @@
-"""The images of one or more stored zips, each of them decoded straight into memory that the caller gives."""
+"""Decode the images of one or more stored zips directly into arrays that the caller provides."""
 
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
@@ -14,33 +15,32 @@ from course_utils.data.zip_index import ZipIndex
 
 
 class PackedImages:
-    """Images and labels in the order of their names; any thread or process may read.
+    """Images and labels of one or more packs, sorted by name; any thread or process may read them.
 
     Args:
-        path: A zip in the course's format, of JPEG or raw members, or a list of shards. An index saved as
-            `<zip>.index.npy` is used.
-        size: Height and width to resize to; None where all images have the same size.
+        path: A pack of JPEG or raw members, or a list of shards. An index saved as `<zip>.index.npy` is
+            used.
+        size: Height and width to resize to; None if all images have the same size.
 
     Attributes:
         labels: int64 (images,).
         shape: Height, width, 3.
 
     Raises:
-        PackError: A zip has not one label for each member, or there is no image.
+        PackError: A member has no label, or there is no image.
         ValueError: Members are compressed or encrypted.
     """
 
     def __init__(self, path: str | Path | Sequence[str | Path], size: tuple[int, int] | None = None) -> None:
         self.paths = [path] if isinstance(path, str | Path) else list(path)
         self._shards = [ZipIndex(shard, f"{shard}.index.npy") for shard in self.paths]
-        self._layouts, columns = [], []
-        for number, index in enumerate(self._shards):
-            layout, *found = _columns(index)
-            self._layouts.append(layout)
-            columns.append((*found, np.full(len(found[0]), number)))
-        names, *columns = map(np.concatenate, zip(*columns, strict=True))
-        order = np.argsort(names, kind="stable")
-        self.labels, self._member, self._shard = (column[order] for column in columns)
+        images = [_images(index) for index in self._shards]
+        self._layouts = [found.layout for found in images]
+        order = np.argsort(np.concatenate([found.names for found in images]), kind="stable")
+        self.labels = np.concatenate([found.labels for found in images])[order]
+        self._member = np.concatenate([found.members for found in images])[order]
+        sizes = [len(found.members) for found in images]
+        self._shard = np.repeat(np.arange(len(images)), sizes)[order]
         self._resize = size is not None
         self.shape = (*size, 3) if size else self._first_shape()
 
@@ -48,7 +48,15 @@ class PackedImages:
         return len(self.labels)
 
     def read_into(self, i: int, pixels: np.ndarray) -> None:
-        """Fill `pixels`, uint8 (H, W, 3) and contiguous, with image `i`; a PackError names a broken one."""
+        """Decode image `i` into an array.
+
+        Args:
+            i: Position of the image, in the order of the names.
+            pixels: Contiguous uint8 array (H, W, 3) to fill.
+
+        Raises:
+            PackError: The image is broken or has another shape; the message names file and member.
+        """
         shard, member = self._shard[i], self._member[i]
         index, layout = self._shards[shard], self._layouts[shard]
         try:
@@ -71,18 +79,25 @@ class PackedImages:
         pixels[...] = found
 
     def _first_shape(self) -> tuple[int, int, int]:
-        """Return the shape of the first image that is not broken."""
+        """Return the shape of the first image that can be read."""
         for shard, member in zip(self._shard, self._member, strict=True):
-            layout = self._layouts[shard]
-            if layout:
-                return tuple(layout.shape[layout.order.index(axis)] for axis in "HWC")
+            if layout := self._layouts[shard]:
+                height, width = (layout.shape[layout.order.index(axis)] for axis in "HW")
+                return height, width, 3
             with suppress(ValueError, BadZipFile):
-                return (*decode_jpeg_header(self._shards[shard].read(member))[:2], 3)
+                height, width, *_ = decode_jpeg_header(self._shards[shard].read(member))
+                return height, width, 3
         raise PackError(f"no image in {', '.join(map(str, self.paths))}")
 
 
-def _columns(index: ZipIndex) -> tuple[RawLayout | None, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the layout, and the names, labels and positions of a shard's images."""
+class _Images(NamedTuple):
+    layout: RawLayout | None
+    names: np.ndarray
+    labels: np.ndarray
+    members: np.ndarray  # positions in the index
+
+
+def _images(index: ZipIndex) -> _Images:
     try:
         description = index.find(INFO_NAME)
         info = PackInfo.from_json(bytes(index.read(description)))
@@ -90,14 +105,14 @@ def _columns(index: ZipIndex) -> tuple[RawLayout | None, np.ndarray, np.ndarray,
         labels = np.fromiter((info.labels[name.decode()] for name in names), np.int64, len(names))
     except (KeyError, PackError) as error:
         raise PackError(f"{index.path}: no {INFO_NAME} with a label for each member ({error})") from error
-    return info.layout, names, labels, np.delete(np.arange(len(index)), description)
+    return _Images(info.layout, names, labels, np.delete(np.arange(len(index)), description))
 
 
 def _decode_jpeg_into(data: memoryview, pixels: np.ndarray) -> None:
     try:
         found = decode_jpeg(data, buffer=pixels)
     except ValueError:
-        _refuse_other_shape((*decode_jpeg_header(data)[:2], 3), pixels.shape)  # a bigger one does not fit in
+        _refuse_other_shape((*decode_jpeg_header(data)[:2], 3), pixels.shape)  # too large for the buffer
         raise
     _refuse_other_shape(found.shape, pixels.shape)
 
@@ -105,6 +120,6 @@ def _decode_jpeg_into(data: memoryview, pixels: np.ndarray) -> None:
 def _refuse_other_shape(shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:
     if shape != wanted:
         raise PackError(
-            f"{shape[0]}x{shape[1]} pixels, and other images {wanted[0]}x{wanted[1]}: "
-            "give a size, to which all are resized"
+            f"{shape[0]}x{shape[1]} pixels, but other images have {wanted[0]}x{wanted[1]}: "
+            "give a size to resize all images to"
         )

@@ -1,4 +1,4 @@
-"""Images made up on the spot: a dataset that needs no file and costs what you choose."""
+"""A dataset of random images that needs no files."""
 
 from collections.abc import Callable
 
@@ -7,10 +7,10 @@ from torch.utils.data import Dataset
 
 
 class SyntheticImageDataset(Dataset[tuple[torch.Tensor, int]]):
-    """Random images of one size; the same index always gives the same image.
+    """Random images of one size; an index always returns the same image.
 
     Args:
-        num_images: Length of the dataset.
+        num_images: Number of images.
         img_size: Height and width in pixels.
         transform: Applied to each image, a uint8 tensor (3, img_size, img_size).
         num_classes: Labels are 0 … num_classes - 1.

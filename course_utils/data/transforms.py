@@ -1,15 +1,15 @@
-"""The transform that the lessons give to a dataset."""
+"""The transform that the lessons pass to a dataset."""
 
 import torch
 from torchvision.transforms import v2
 
 
 def transform(new_size: int | tuple[int, int] | None, to_tensor: bool = False) -> v2.Compose:
-    """Make a transform of uint8 RGB images of shape (C, H, W).
+    """Return a transform that resizes uint8 RGB images of shape (C, H, W).
 
     Args:
-        new_size: Height and width in pixels after resizing; one number gives a square, None leaves the size.
-        to_tensor: Also turn the image into float32 in 0-1, as torchvision's ``ToTensor`` does.
+        new_size: Height and width in pixels after resizing; one number for a square, None to keep the size.
+        to_tensor: Also convert to float32 from 0 to 1, as torchvision's ``ToTensor`` does.
 
     Returns:
         A torchvision v2 transform from a uint8 tensor (C, H, W) to a uint8 or float32 tensor (C, H', W').

@@ -1,7 +1,8 @@
-"""Read any member of a stored zip with one `os.pread`: no handle with a position, so nothing to race for.
+"""Read any member of a stored zip with one `os.pread`, safe for concurrent threads and processes.
 
-A stored member is a run of bytes inside the zip. Its place and length, gathered once in a table, are all
-that a reader needs. A saved table is mapped into memory, so the processes of a machine share one copy of it.
+A stored member is a run of bytes in the file, so a table of offsets and sizes is all that a reader needs. A
+saved table is mapped into memory, and the processes of a machine share one copy. `zipfile` would read through
+one file position, which forked processes share, and keep a Python object for each member.
 """
 
 import bisect
@@ -31,21 +32,24 @@ from course_utils.data.zip_format import (
     ZIP64_EXTRA,
 )
 
-MOST_AROUND = LOCAL.size + 2 * 0xFFFF + 24  # a header, name, extra field and data descriptor at their longest
+MAX_OVERHEAD = LOCAL.size + 2 * 0xFFFF + 24  # longest header, name, extra field and data descriptor
 ENCRYPTED, UTF8 = 1, 1 << 11
-FIELDS = "name, offset, span, size, crc"
+CHUNK = 100_000  # members that are Python objects at a time
+
+Row = tuple[bytes, int, int, int, int]  # name, offset, span, size, CRC
 
 
 class ZipIndex:
-    """The members of one stored zip, sorted by name; any thread or process may read from it.
+    """Index of the members of one stored zip, sorted by name; any thread or process may read from it.
 
     Args:
         path: The zip. Directories in it are left out.
-        saved: A file that `save` wrote. It is mapped if it belongs to this very zip; else the zip is scanned.
+        saved: A file that `save` wrote. It is mapped if size and modification time of the zip are unchanged;
+            otherwise the zip is scanned.
 
     Raises:
         ValueError: A member is compressed or encrypted, or two have the same name.
-        BadZipFile: The file is no zip, or a damaged one.
+        BadZipFile: The file is not a zip, or is damaged.
     """
 
     def __init__(self, path: str | Path, saved: str | Path | None = None) -> None:
@@ -59,13 +63,13 @@ class ZipIndex:
         self.table = self._rows[1:]
 
     def save(self, saved: str | Path) -> None:
-        """Write the table for `ZipIndex(path, saved)`, whole or not at all."""
+        """Write the table atomically to a file, for `ZipIndex(path, saved)`."""
         self.saved = Path(saved)
         partial = self.saved.with_name(f"{self.saved.name}.{os.getpid()}.npy")
         np.save(partial, self._rows)
         partial.replace(self.saved)
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[type["ZipIndex"], tuple[Path, Path | None]]:
         return ZipIndex, (self.path, self.saved)
 
     def __len__(self) -> int:
@@ -73,20 +77,26 @@ class ZipIndex:
 
     def name(self, i: int) -> str:
         """Return the name of member `i`."""
-        return self.table[i]["name"].decode()
+        name: bytes = self.table[i]["name"]
+        return name.decode()
 
     def find(self, name: str) -> int:
-        """Return the position of the member with this name; KeyError when there is none."""
+        """Return the position of the member with this name; KeyError if there is none."""
         i = bisect.bisect_left(self.table["name"], name.encode())
         if i == len(self) or self.name(i) != name:
             raise KeyError(f"{self.path} has no member {name!r}")
         return i
 
     def read(self, i: int, check: bool = True) -> memoryview:
-        """Return the bytes of member `i`; BadZipFile if they are not those of the directory, CRC included."""
+        """Return the bytes of member `i`; BadZipFile if they do not match the directory.
+
+        Args:
+            i: Position of the member in the table.
+            check: Also compare the CRC.
+        """
         _, offset, span, size, crc = self.table[i].item()
         found = os.pread(self._fd, span, offset)
-        # Only the header beside the data tells where the data begin: its extra field may have another length.
+        # The extra field of this header may differ in length from the one in the directory.
         signature, *_, name_length, extra_length = LOCAL.unpack_from(found.ljust(LOCAL.size))
         start = LOCAL.size + name_length + extra_length
         data = memoryview(found)[start : start + size]
@@ -95,22 +105,20 @@ class ZipIndex:
         return data
 
 
-def scan(path: Path, stamp: tuple) -> np.ndarray:
+def scan(path: Path, stamp: Row) -> np.ndarray:
     """Return the table of a stored zip: the stamp as its first row, then the members sorted by name."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as zipped:
-            first, end, shift = _directory(zipped)
-            found = itertools.chain([stamp], _members(zipped, first, end, shift))
-            parts = iter(lambda: list(itertools.islice(found, 100_000)), [])  # not all as objects at once
-            rows = np.concatenate([np.rec.fromrecords(part, names=FIELDS) for part in parts]).view(np.ndarray)
-    except (BadZipFile, struct.error) as error:
-        raise BadZipFile(f"{path} is no zip, or not all of one: {error}") from error
+            start, end, shift = _directory(zipped)
+            rows = _table(itertools.chain([stamp], _members(zipped, start, end, shift)))
+    except (BadZipFile, struct.error, OverflowError) as error:
+        raise BadZipFile(f"{path} is not a complete zip file: {error}") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     members = rows[1:]
     order = np.argsort(members["offset"])
-    span = np.diff(members["offset"][order], append=first)
-    members["span"][order] = np.minimum(span, members["size"][order] + MOST_AROUND)
+    span = np.diff(members["offset"][order], append=start)
+    members["span"][order] = np.minimum(span, members["size"][order] + MAX_OVERHEAD)
     if np.any(members["span"] < members["size"] + LOCAL.size):
         raise BadZipFile(f"{path}: its members overlap; pack it again")
     members[:] = members[np.argsort(members["name"], kind="stable")]
@@ -119,8 +127,17 @@ def scan(path: Path, stamp: tuple) -> np.ndarray:
     return rows
 
 
+def _table(rows: Iterator[Row]) -> np.ndarray:
+    numbers = [(field, np.int64) for field in ("offset", "span", "size", "crc")]
+    parts = []
+    while part := list(itertools.islice(rows, CHUNK)):
+        longest = max(len(row[0]) for row in part)
+        parts.append(np.array(part, [("name", f"S{max(longest, 1)}"), *numbers]))
+    return np.concatenate(parts)
+
+
 def _directory(zipped: mmap.mmap) -> tuple[int, int, int]:
-    """Return where the directory begins and ends, and how many bytes stand before the zip itself."""
+    """Return start and end of the directory, and the number of bytes that precede the zip in its file."""
     end = zipped.rfind(END_SIGNATURE)
     if end < 0:
         raise BadZipFile("it has no directory")
@@ -131,17 +148,18 @@ def _directory(zipped: mmap.mmap) -> tuple[int, int, int]:
     return end - size, end, end - size - offset
 
 
-def _members(zipped: mmap.mmap, at: int, end: int, shift: int) -> Iterator[tuple[bytes, int, int, int, int]]:
-    """Yield name, offset, a zero for the span, size and CRC of each member in the directory."""
+def _members(zipped: mmap.mmap, at: int, end: int, shift: int) -> Iterator[Row]:
+    """Yield name, offset, 0 for the span, size and CRC of each member in the directory."""
     while at < end:
         record = CENTRAL.unpack_from(zipped, at)
-        signature, _, _, flags, method, _, _, crc, packed, size, *tails, _, _, _, offset = record
+        signature, _, _, flags, method, _, _, crc, packed, size, *lengths, _, _, _, offset = record
         if signature != CENTRAL_SIGNATURE:
             raise BadZipFile("its directory is damaged")
-        extra = at + CENTRAL.size + tails[0]
-        name, at = zipped[extra - tails[0] : extra], extra + tails[1] + tails[2]
+        name_length, extra_length, comment_length = lengths
+        extra = at + CENTRAL.size + name_length
+        name, at = zipped[extra - name_length : extra], extra + extra_length + comment_length
         if MAX32 in (size, packed, offset):
-            size, packed, offset = _widen(zipped[extra : extra + tails[1]], size, packed, offset)
+            size, packed, offset = _zip64(zipped[extra : extra + extra_length], size, packed, offset)
         if not (flags & UTF8 or name.isascii()):
             name = name.decode("cp437").encode()
         if method or flags & ENCRYPTED:
@@ -151,8 +169,8 @@ def _members(zipped: mmap.mmap, at: int, end: int, shift: int) -> Iterator[tuple
             yield name, offset + shift, 0, size, crc
 
 
-def _widen(extra: bytes, *numbers: int) -> list[int]:
-    """Return the numbers, those of 64 bits from the extra field, where they stand in this order."""
+def _zip64(extra: bytes, *numbers: int) -> list[int]:
+    """Return the numbers; those that need 64 bits stand in the extra field, in this order."""
     at = 0
     while struct.unpack_from("<H", extra, at)[0] != ZIP64_EXTRA:
         at += 4 + struct.unpack_from("<H", extra, at + 2)[0]

@@ -59,7 +59,7 @@ def forms(folder, jpegs):
     )
 
 
-def test_all_three_forms_return_the_same_samples(forms):
+def test_all_forms_return_the_same_samples(forms):
     for dataset in forms:
         assert [label for _, label in dataset] == LABELS
         for (image, _), (expected, _) in zip(dataset, forms[0], strict=True):
@@ -68,13 +68,13 @@ def test_all_three_forms_return_the_same_samples(forms):
             assert image.shape == (3, 24, 40)
 
 
-def test_the_transform_gets_each_image(forms):
+def test_transform_is_applied_to_each_image(forms):
     for dataset in forms:
         dataset.transform = lambda image: image.sum().item()
         assert dataset[2][0] == forms[0][2][0]
 
 
-def test_shards_make_one_dataset_in_the_order_of_names(tmp_path, jpegs):
+def test_shards_form_one_dataset_sorted_by_name(tmp_path, jpegs):
     shards = []
     for part in (1, 0):
         names = NAMES[part::2]
@@ -85,65 +85,65 @@ def test_shards_make_one_dataset_in_the_order_of_names(tmp_path, jpegs):
     assert [label for _, label in dataset] == LABELS
 
 
-def test_one_file_is_opened_once(forms):
+def test_zip_is_opened_once(forms):
     assert len({id(pack) for pack in forms[1]._packs}) == 1
 
 
-def test_a_folder_needs_one_label_for_each_image(folder):
+def test_missing_labels_report_both_numbers(folder):
     (folder / LABELS_NAME).write_text("1 2 3")
     with pytest.raises(PackError, match="6 images and 3 labels"):
         JpegDataset(folder)
 
 
-def test_a_file_that_is_no_image_is_named(folder):
+def test_error_names_file_that_is_not_an_image(folder):
     (folder / NAMES[4]).write_bytes(b"not a picture")
     with pytest.raises(PackError, match=NAMES[4]):
         JpegDataset(folder)[4]
 
 
-def test_a_truncated_jpeg_is_named(folder, jpegs):
+def test_error_names_truncated_jpeg(folder, jpegs):
     (folder / NAMES[4]).write_bytes(jpegs[NAMES[4]][:-200])
     with pytest.raises(PackError, match=NAMES[4]):
         JpegDataset(folder)[4]
 
 
-def test_raw_members_without_a_stated_layout_ask_for_one(tmp_path, jpegs):
+def test_raw_members_without_layout_need_one_as_argument(tmp_path, jpegs):
     path = write_zip(tmp_path / "old.zip", raw(jpegs), PackInfo(LABELLED))
     with pytest.raises(PackError, match="layout=RawLayout"):
         ZIPDataset(path)
     assert ZIPDataset(path, layout=LAYOUT)[0][0].shape == (3, 24, 40)
 
 
-def test_another_layout_than_the_stated_one_is_refused(tmp_path, jpegs):
+def test_contradicting_layout_is_rejected(tmp_path, jpegs):
     path = write_zip(tmp_path / "raw.zip", raw(jpegs), PackInfo(LABELLED, LAYOUT))
-    with pytest.raises(PackError, match=r"but .*CHW.* was asked for"):
+    with pytest.raises(PackError, match=r"but .*CHW.* was requested"):
         ZIPDataset(path, layout=RawLayout("CHW", (3, 24, 40)))
 
 
-def test_jpeg_members_read_as_raw_name_the_member_and_the_way_out(tmp_path, jpegs):
+def test_jpeg_member_read_as_raw_suggests_load_encoded(tmp_path, jpegs):
     path = write_zip(tmp_path / "mixed.zip", jpegs, PackInfo(LABELLED, LAYOUT))
     with pytest.raises(PackError, match=rf"{NAMES[0]}.*load_encoded=True"):
         ZIPDataset(path)[0]
 
 
-def test_raw_members_read_as_jpeg_name_the_member(tmp_path, jpegs):
+def test_error_names_raw_member_read_as_jpeg(tmp_path, jpegs):
     path = write_zip(tmp_path / "raw.zip", raw(jpegs), PackInfo(LABELLED, LAYOUT))
     with pytest.raises(PackError, match=NAMES[1]):
         ZIPDataset(path, load_encoded=True)[1]
 
 
-def test_a_member_without_a_label_is_named(tmp_path, jpegs):
+def test_error_names_member_without_label(tmp_path, jpegs):
     path = write_zip(tmp_path / "part0.zip", jpegs, PackInfo(dict(list(LABELLED.items())[:-1])))
     with pytest.raises(PackError, match=NAMES[-1]):
         ZIPDataset(path, load_encoded=True)
 
 
-def test_an_empty_zip_is_named(tmp_path):
+def test_error_names_empty_zip(tmp_path):
     with pytest.raises(PackError, match=r"part0\.zip: no images"):
         ZIPDataset(write_zip(tmp_path / "part0.zip", {}, PackInfo({})), load_encoded=True)
 
 
-def test_a_flipped_byte_is_caught_by_the_checksum(tmp_path, jpegs):
+def test_checksum_detects_flipped_bit(tmp_path, jpegs):
     path = write_zip(tmp_path / "raw.zip", raw(jpegs), PackInfo(LABELLED, LAYOUT))
     data = bytearray(path.read_bytes())
     data[200] ^= 1

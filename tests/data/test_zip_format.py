@@ -16,21 +16,21 @@ def archive(contents):
 
 
 @pytest.mark.parametrize("contents", [{}, {"a.raw": b""}, {"a.raw": b"one", "dataset.json": b"{}" * 999}])
-def test_zipfile_reads_what_was_written(contents):
+def test_zipfile_reads_archive(contents):
     with zipfile.ZipFile(io.BytesIO(archive(contents))) as pack:
         assert pack.testzip() is None
         assert {name: pack.read(name) for name in pack.namelist()} == contents
         assert all(m.compress_type == zipfile.ZIP_STORED for m in pack.infolist())
 
 
-def test_a_span_is_header_and_data():
+def test_span_is_size_of_header_and_data():
     assert member_span("a.raw", 5) == len(local_header("a.raw", 5, 0)) + 5
 
 
 @pytest.mark.parametrize("offset", [2**32 - 2, 2**32 - 1, 2**32, 2**40])
-def test_far_members_are_found(offset):
+def test_offset_beyond_32_bits_uses_zip64(offset):
     class Far(io.BytesIO):
-        """A file that begins with a hole."""
+        """A file that starts with a hole."""
 
         def seek(self, position, whence=0):
             return super().seek(position if whence else position - hole, whence) + hole

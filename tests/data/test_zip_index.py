@@ -27,7 +27,7 @@ def path(tmp_path):
     return write(tmp_path / "part0.zip", MEMBERS)
 
 
-def everything(index):
+def members_of(index):
     return {index.name(i): bytes(index.read(i)) for i in range(len(index))}
 
 
@@ -40,7 +40,7 @@ names = st.text(st.characters(exclude_characters="/\\\0", exclude_categories=["C
     local=st.binary(max_size=40),
     before=st.binary(max_size=9),
 )
-def test_reads_what_zipfile_reads(tmp_path_factory, members, local, before):
+def test_reads_the_same_members_as_zipfile(tmp_path_factory, members, local, before):
     path = tmp_path_factory.mktemp("zip") / "a.zip"
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as zipped:
@@ -49,10 +49,10 @@ def test_reads_what_zipfile_reads(tmp_path_factory, members, local, before):
             info = zipfile.ZipInfo(name)
             info.extra = struct.pack("<HH", 0xCAFE, len(local)) + local
             zipped.writestr(info, data)
-            info.extra = b""  # the directory is written when the zip is closed, and has no such field
+            info.extra = b""  # so the directory, written when the zip is closed, lacks this field
     path.write_bytes(before + buffer.getvalue())
     index = ZipIndex(path)
-    assert everything(index) == members
+    assert members_of(index) == members
     assert [index.name(i) for i in range(len(index))] == sorted(members)
     assert all(index.name(index.find(name)) == name for name in members)
 
@@ -60,55 +60,55 @@ def test_reads_what_zipfile_reads(tmp_path_factory, members, local, before):
 def test_zip64_members_beyond_4_gib(tmp_path):
     path = tmp_path / "big.zip"
     with path.open("wb") as file:
-        file.seek(5 << 30)  # a hole: takes no room on the disk
+        file.seek(5 << 30)  # a hole, which takes no disk space
         with zipfile.ZipFile(file, "w") as zipped:
             for name, data in MEMBERS.items():
                 with zipped.open(name, "w", force_zip64=True) as member:
                     member.write(data)
     index = ZipIndex(path)
     assert index.table["offset"].min() >= 5 << 30
-    assert everything(index) == MEMBERS
+    assert members_of(index) == MEMBERS
 
 
-def test_names_of_the_old_code_page(tmp_path):
+def test_names_in_code_page_437(tmp_path):
     path = write(tmp_path / "a.zip", {"Zebra.JPEG": b"1", "B_ume.JPEG": b"2"})
     path.write_bytes(path.read_bytes().replace(b"B_ume", b"B\x84ume"))
     assert ZipIndex(path).read(ZipIndex(path).find("Bäume.JPEG")) == b"2"
 
 
-def test_saved_table_is_mapped_and_equal(path, tmp_path):
+def test_saved_table_is_memory_mapped(path, tmp_path):
     fresh = ZipIndex(path)
     fresh.save(tmp_path / "index.npy")
     mapped = ZipIndex(path, tmp_path / "index.npy")
-    assert everything(mapped) == MEMBERS
+    assert members_of(mapped) == MEMBERS
     assert isinstance(mapped._rows.base, np.memmap)
     assert [p.name for p in tmp_path.iterdir()].count("index.npy") == 1
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_saved_table_of_another_zip_is_not_believed(path, tmp_path):
+def test_saved_table_of_another_zip_is_ignored(path, tmp_path):
     ZipIndex(path).save(tmp_path / "index.npy")
     write(path, {"other.JPEG": b"new"})
-    assert everything(ZipIndex(path, tmp_path / "index.npy")) == {"other.JPEG": b"new"}
+    assert members_of(ZipIndex(path, tmp_path / "index.npy")) == {"other.JPEG": b"new"}
 
 
-def test_pickles_without_its_table(path, tmp_path):
+def test_pickle_does_not_contain_table(path, tmp_path):
     index = ZipIndex(path)
     index.save(tmp_path / "index.npy")
     assert len(pickle.dumps(index)) < 1000
-    assert everything(pickle.loads(pickle.dumps(index))) == MEMBERS
+    assert members_of(pickle.loads(pickle.dumps(index))) == MEMBERS
 
 
-def _reads_right(index, rounds):
-    assert all(everything(index) == MEMBERS for _ in range(rounds))
+def _read_all(index, rounds):
+    assert all(members_of(index) == MEMBERS for _ in range(rounds))
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system cannot fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-def test_forked_readers_do_not_disturb_each_other(path):
+def test_forked_readers_do_not_interfere(path):
     index = ZipIndex(path)
     children = [
-        multiprocessing.get_context("fork").Process(target=_reads_right, args=(index, 50)) for _ in range(4)
+        multiprocessing.get_context("fork").Process(target=_read_all, args=(index, 50)) for _ in range(4)
     ]
     for child in children:
         child.start()
@@ -117,12 +117,12 @@ def test_forked_readers_do_not_disturb_each_other(path):
     assert [child.exitcode for child in children] == [0] * 4
 
 
-def test_compressed_member_is_refused(tmp_path):
+def test_compressed_member_is_rejected(tmp_path):
     with pytest.raises(ValueError, match=r"img00000001\.JPEG.* is compressed; pack it stored"):
         ZipIndex(write(tmp_path / "a.zip", {"img00000001.JPEG": b"1"}, compression=zipfile.ZIP_DEFLATED))
 
 
-def test_encrypted_member_is_refused(path):
+def test_encrypted_member_is_rejected(path):
     data = bytearray(path.read_bytes())
     data[data.index(b"PK\1\2") + 8] |= 1
     path.write_bytes(data)
@@ -131,7 +131,7 @@ def test_encrypted_member_is_refused(path):
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_a_name_twice_is_refused(tmp_path):
+def test_duplicate_name_is_rejected(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as zipped:
         zipped.writestr("a", b"1")
         zipped.writestr("a", b"2")
@@ -140,20 +140,20 @@ def test_a_name_twice_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("keep", [1, 100, -1, -30, -2000])
-def test_part_of_a_zip_is_refused(path, keep):
+def test_truncated_zip_is_rejected(path, keep):
     path.write_bytes(path.read_bytes()[:keep])
     with pytest.raises(zipfile.BadZipFile, match=r"part0\.zip"):
         ZipIndex(path)
 
 
-def test_directory_with_a_damaged_record_is_refused(path):
+def test_damaged_directory_record_is_rejected(path):
     data = path.read_bytes()
     path.write_bytes(data.replace(b"PK\1\2", b"PK\1\3", 3).replace(b"PK\1\3", b"PK\1\2", 2))
     with pytest.raises(zipfile.BadZipFile, match="directory is damaged"):
         ZipIndex(path)
 
 
-def test_damaged_data_are_found_out(path):
+def test_checksum_detects_damaged_data(path):
     index = ZipIndex(path)
     with path.open("r+b") as file:
         file.seek(index.table[20]["offset"] + 5000)
@@ -163,7 +163,7 @@ def test_damaged_data_are_found_out(path):
     assert index.read(21) == MEMBERS["img00000021.JPEG"]
 
 
-def test_zip_cut_while_open_is_found_out(path):
+def test_zip_truncated_while_open_is_detected(path):
     index = ZipIndex(path)
     os.truncate(path, index.table[20]["offset"] + 10)
     for i in (20, 21):
@@ -171,7 +171,7 @@ def test_zip_cut_while_open_is_found_out(path):
             index.read(i, check=False)
 
 
-def test_missing_name_and_position(path):
+def test_missing_name_and_position_raise(path):
     with pytest.raises(KeyError, match="no member 'nothing'"):
         ZipIndex(path).find("nothing")
     with pytest.raises(IndexError):
@@ -182,7 +182,7 @@ def test_empty_zip(tmp_path):
     assert len(ZipIndex(write(tmp_path / "a.zip", {}))) == 0
 
 
-def test_close_gives_the_descriptor_back(path):
+def test_close_closes_descriptor(path):
     index = ZipIndex(path)
     index.close()
     with pytest.raises(OSError, match="descriptor"):
