@@ -1,4 +1,4 @@
-"""Measurements: benchmark a loader, report the results, headroom, utilisation of the device."""
+"""Benchmark loaders, report the results, and measure headroom and utilisation of a training."""
 
 import lazy_loader
 

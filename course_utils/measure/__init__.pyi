@@ -1,10 +1,9 @@
-from . import cached_replay as cached_replay
-from . import epoch_timing as epoch_timing
-from . import utilisation as utilisation
+from .cached_replay import Headroom as Headroom
 from .cached_replay import headroom as headroom
 from .loader_benchmark import benchmark as benchmark
 from .loader_benchmark import compare as compare
 from .report import benchmark_table as benchmark_table
 from .report import operations_table as operations_table
 from .report import plot_operations as plot_operations
+from .results import BenchmarkResult as BenchmarkResult
 from .utilisation import Utilisation as Utilisation

@@ -1,19 +1,26 @@
-"""Headroom: how much faster a training would be if loading were free."""
+"""Measure headroom: how much faster a training would run if loading were free."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any
 
 import torch
+
+__all__ = ["Headroom", "headroom"]
 
 HIDDEN_BELOW = 1.1
 
 
 @dataclass(frozen=True)
 class Headroom:
-    """Seconds per step with the loader, and with one cached batch over and over."""
+    """Seconds per step with the loader, and with one cached batch replayed.
+
+    Args:
+        loading: seconds per step with the loader.
+        cached: seconds per step with the cached batch.
+        device: type of the device that computed.
+    """
 
     loading: float
     cached: float
@@ -21,12 +28,12 @@ class Headroom:
 
     @property
     def factor(self) -> float:
-        """How many times as fast the training would be if loading were free."""
+        """How many times as fast the training would run if loading were free."""
         return self.loading / self.cached
 
     @property
     def sentence(self) -> str:
-        """Whether loading is the bottleneck, in a sentence."""
+        """A sentence that says whether loading is the bottleneck."""
         loading, cached = 1e3 * self.loading, 1e3 * self.cached
         times = f"{loading:.1f} ms a step with the loader, {cached:.1f} ms without, on {self.device}"
         if self.factor < HIDDEN_BELOW:
@@ -36,20 +43,20 @@ class Headroom:
 
 
 def headroom(
-    dataloader: Iterable[Any],
+    dataloader: Iterable[Sequence[torch.Tensor]],
     step: Callable[..., object],
     device: torch.device | str,
     num_batches: int,
     warm_up: int = 2,
 ) -> Headroom:
-    """Measure the same steps twice: fed by the loader, and by its first batch over and over.
+    """Time the same steps twice: fed by the loader, and with its first batch replayed from memory.
 
     Args:
-        dataloader: Gives tuples of tensors; at least `warm_up + num_batches` of them.
-        step: One training step, called as `step(*batch)` with the batch on `device`.
-        device: Where the step computes; synchronised only at both ends of each measurement.
-        num_batches: Steps to measure.
-        warm_up: Steps before the clock starts.
+        dataloader: yields sequences of tensors; at least `warm_up + num_batches` batches.
+        step: one training step, called as `step(*batch)` with the batch on `device`.
+        device: where the step computes; synchronised only at the start and the end of each measurement.
+        num_batches: steps to time.
+        warm_up: untimed steps before them.
 
     Raises:
         ValueError: The loader has too few batches.
@@ -59,15 +66,19 @@ def headroom(
     first = next(batches, None)
     if first is None:
         raise ValueError("the loader is empty")
-    cached = [t.to(device) for t in first]
-    without = _seconds(repeat(cached), step, device, num_batches, warm_up)
-    del batches
-    fed = ([t.to(device, non_blocking=True) for t in batch] for batch in dataloader)
-    return Headroom(_seconds(fed, step, device, num_batches, warm_up), without, device.type)
+    replay = repeat([tensor.to(device) for tensor in first])
+    cached = _seconds_per_step(replay, step, device, num_batches, warm_up)
+    del batches  # stops the workers of the first pass
+    fed = ([tensor.to(device, non_blocking=True) for tensor in batch] for batch in dataloader)
+    return Headroom(_seconds_per_step(fed, step, device, num_batches, warm_up), cached, device.type)
 
 
-def _seconds(
-    batches: Iterator[Any], step: Callable[..., object], device: torch.device, num_batches: int, warm_up: int
+def _seconds_per_step(
+    batches: Iterator[Sequence[torch.Tensor]],
+    step: Callable[..., object],
+    device: torch.device,
+    num_batches: int,
+    warm_up: int,
 ) -> float:
     def run(count: int) -> None:
         for _ in range(count):

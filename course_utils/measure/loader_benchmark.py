@@ -1,7 +1,10 @@
-"""How fast a dataset or a loader delivers batches to a device, and in what state the page cache was.
+"""Measure how fast a dataset or a loader delivers batches to a device, and the state of the page cache.
+
+An epoch lasts from the request for its first batch until the last one is on the device. An accelerator works
+asynchronously, so it is synchronised once, at the end.
 
 Example:
-    >>> from course_utils.measure.loader_benchmark import benchmark, compare
+    >>> from course_utils.measure import benchmark
     >>> benchmark(dataset, epochs=3, batch_size=64, num_workers=2, persistent_workers=True,
     ...           pin_memory=True, device="cpu", repeats=3)                  # doctest: +SKIP
     JpegDataset: 2710 images/s on cpu; 0.738 s per later epoch (0.731 to 0.762 s, 6 epochs ...
@@ -9,24 +12,29 @@ Example:
 
 import contextlib
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
+from time import perf_counter
+from typing import Any, TypeGuard, cast
 
 import torch
 from torch.utils.data import DataLoader, Dataset
 from tqdm import tqdm
 
-from course_utils.loading import dataloader_kwargs, make_loader
-from course_utils.measure.epoch_timing import time_epoch
+from course_utils.loading import make_loader
 from course_utils.measure.results import BenchmarkResult, Epoch
 from course_utils.storage import CacheState, PathLike, page_cache
 from course_utils.system import one_thread
 
-__all__ = ["BenchmarkResult", "benchmark", "compare", "dataloader_kwargs"]
+__all__ = ["benchmark", "compare", "time_epoch"]
+
+Files = PathLike | Iterable[PathLike]
+Loader = Iterable[object]
+Source = Dataset[object] | Loader
 
 
 def benchmark(
-    dataset: Dataset | Iterable,
+    dataset: Source,
     epochs: int,
     batch_size: int | None,
     num_workers: int | None,
@@ -39,43 +47,42 @@ def benchmark(
     repeats: int = 1,
     cold_start: bool = False,
     label: str | None = None,
-    files: PathLike | Iterable[PathLike] | None = None,
+    files: Files | None = None,
     progress: bool = False,
     **loader_options: object,
 ) -> BenchmarkResult:
     """Time epochs over a dataset, with each batch moved to a device.
 
-    Like its workers, the process that loads a dataset computes with one thread meanwhile: what is measured is
-    loading on as many cores as there are workers (one for 0 workers). A ready loader keeps its threads.
+    While a dataset is timed, this process computes with one thread, as workers do: the result is for as many
+    cores as workers (one for 0 workers). A ready loader keeps its threads.
 
     Args:
-        dataset: a dataset, for which a ``DataLoader`` is made in each repeat; or a ready loader (any object
-            that yields batches each time it is iterated), which has settled ``batch_size``, ``num_workers``,
-            ``persistent_workers`` and ``pin_memory`` itself: they are given as None.
+        dataset: a dataset, for which each repeat makes a ``DataLoader``; or a ready loader (any object that
+            yields batches each time it is iterated). A ready loader has its own ``batch_size``,
+            ``num_workers``, ``persistent_workers`` and ``pin_memory``: pass None for them.
         epochs: passes over the data, at least 1 (2 with ``warm_start``).
-        batch_size: samples in a batch.
+        batch_size: samples per batch.
         num_workers: processes that load; 0 loads in this one.
-        persistent_workers: keep the workers between epochs; without workers it means nothing.
-        pin_memory: copy batches to page-locked memory first; without an accelerator it means nothing.
-        device: where each batch goes.
+        persistent_workers: keep the workers between epochs; ignored without workers.
+        pin_memory: copy batches to page-locked memory first; ignored without an accelerator.
+        device: where each batch is moved to.
         shuffle: a new order in each epoch, the same orders in each call.
-        warm_start: leave the first epoch of each repeat out of the result.
-        repeats: how often all of it is done, with new workers each time.
+        warm_start: exclude the first epoch of each repeat from the result.
+        repeats: how often to measure all epochs, with new workers each time.
         cold_start: evict the files from the page cache before each repeat.
-        label: what to call the result; by default the class of the dataset. A dataset that is a model says so
-            itself (its ``benchmark_note`` is appended).
-        files: whose page cache is looked at; by default the dataset's own ``paths`` or ``path``.
-        progress: show a bar on stdout.
-        **loader_options: more for `course_utils.loading.dataloader.make_loader`: ``start_method``, ``prefetch_factor``,
-            ``seed``, ``collate_fn``, ...
+        label: name of the result; by default the class of the dataset. The ``benchmark_note`` of a dataset,
+            such as that it is a model, is appended.
+        files: files whose page cache is measured; by default the dataset's own ``paths`` or ``path``.
+        progress: show a progress bar on stdout.
+        **loader_options: further arguments of `course_utils.loading.make_loader`: ``start_method``,
+            ``prefetch_factor``, ``seed``, ``collate_fn``, ...
 
     Raises:
-        ValueError: Numbers that cannot give a result, or settings for a loader that has its own.
+        ValueError: The numbers of epochs and repeats give no result, or a ready loader gets settings.
     """
-    _refuse_impossible(epochs, repeats, warm_start, cold_start)
-    watched = _ask(dataset, "paths", "path") if files is None else files
-    if cold_start and watched is None:
-        raise ValueError("cold_start evicts the files of the dataset, which are not known: give files=...")
+    if files is None:  # datasets name their files by paths or a path
+        files = cast("Files | None", _first_attribute(dataset, "paths", "path"))
+    _validate(epochs, repeats, warm_start, cold_start, files)
     settings = {
         "batch_size": batch_size,
         "num_workers": num_workers,
@@ -84,42 +91,42 @@ def benchmark(
     }
     device = torch.device(device)
     torch.zeros(1, device=device)  # starting an accelerator takes seconds that belong to no epoch
-    note = _ask(dataset, "benchmark_note")
+    note = _first_attribute(dataset, "benchmark_note")
     label = (label or type(dataset).__name__) + (f" ({note})" if note else "")
     results = []
     threads = contextlib.nullcontext() if _is_ready_loader(dataset) else one_thread()
     bar = tqdm(total=repeats * epochs, desc=label, unit="epoch", file=sys.stdout, disable=not progress)
     with threads, bar:
         for _ in range(repeats):
-            if cold_start:
-                page_cache.evict(watched)
+            if cold_start and files is not None:
+                page_cache.evict(files)
             loader = _loader(dataset, shuffle, settings, loader_options)
             timed = []
             for number in range(epochs):
-                timed.append(time_epoch(loader, number, device, _cache(watched)))
+                timed.append(time_epoch(loader, number, device, _cache(files)))
                 bar.update()
-            results.append(_result(label, timed[warm_start:], loader, device, _cache(watched)))
-            del loader  # its persistent workers end here, before the next ones start
+            results.append(_result(label, timed[warm_start:], loader, device, _cache(files)))
+            del loader  # stops its persistent workers before the next ones start
     return reduce(BenchmarkResult.merge, results)
 
 
 def compare(
-    datasets: Mapping[str, Dataset | Iterable],
+    datasets: Mapping[str, Source],
     *,
     repeats: int = 3,
     progress: bool = False,
-    **settings: object,
+    **settings: Any,  # noqa: ANN401 - arguments of benchmark
 ) -> list[BenchmarkResult]:
-    """Benchmark several datasets in turn, over and over, so that a busy moment hits all of them alike.
+    """Benchmark several datasets in alternating rounds, so that load spikes affect all equally.
 
     Args:
-        datasets: label to dataset or ready loader.
-        repeats: rounds; in each of them every dataset has one turn.
-        progress: show a bar on stdout.
-        **settings: the same parameters of `benchmark` for all.
+        datasets: datasets or ready loaders by label.
+        repeats: rounds; each measures every dataset once.
+        progress: show a progress bar on stdout.
+        **settings: arguments of `benchmark`, the same for all.
 
     Returns:
-        One result for each dataset, in their order.
+        One result per dataset, in their order.
     """
     rounds = tqdm(range(repeats), desc="rounds", file=sys.stdout, disable=not progress)
     turns = [
@@ -128,47 +135,90 @@ def compare(
     return [reduce(BenchmarkResult.merge, results) for results in zip(*turns, strict=True)]
 
 
-def _refuse_impossible(epochs: int, repeats: int, warm_start: bool, cold_start: bool) -> None:
+def time_epoch(loader: Loader, number: int, device: torch.device, cache: CacheState | None = None) -> Epoch:
+    """Time one epoch: move every batch of a loader to a device.
+
+    Args:
+        loader: yields batches: tensors, or lists, tuples and mappings that contain some. The length of the
+            first tensor is the number of samples in a batch.
+        number: index of the epoch for this loader, from 0.
+        device: where the batches are moved to.
+        cache: the page cache before the epoch, stored in the result.
+
+    Raises:
+        ValueError: The loader yields no batch.
+    """
+    first, images, nbytes = None, 0, 0
+    start = perf_counter()
+    for batch in loader:
+        tensors = [tensor.to(device, non_blocking=True) for tensor in _tensors(batch)]
+        if first is None:
+            first = perf_counter() - start
+        images += len(tensors[0])
+        nbytes += sum(tensor.nbytes for tensor in tensors)
+    if device.type != "cpu":
+        torch.accelerator.synchronize(device)
+    seconds = perf_counter() - start
+    if first is None:
+        raise ValueError(f"the {type(loader).__name__} yielded no batch in epoch {number}")
+    return Epoch(number, seconds, first, images, nbytes, cache)
+
+
+def _validate(epochs: int, repeats: int, warm_start: bool, cold_start: bool, files: Files | None) -> None:
     if epochs < 1 or repeats < 1:
-        raise ValueError(f"epochs={epochs}, repeats={repeats}: without an epoch there is nothing to time")
+        raise ValueError(f"epochs={epochs}, repeats={repeats}: both must be at least 1")
     if warm_start and epochs == 1:
         raise ValueError(
-            "warm_start=True leaves the first epoch out of the result, and with epochs=1 nothing is left: "
-            "ask for epochs=2 or more, or for warm_start=False"
+            "warm_start=True excludes the first epoch, so epochs=1 leaves no result: "
+            "use epochs=2 or more, or warm_start=False"
         )
     if warm_start and cold_start:
-        raise ValueError("a cold start shows in the first epoch, which warm_start leaves out: choose one")
+        raise ValueError("cold_start affects the first epoch, which warm_start excludes: choose one")
+    if cold_start and files is None:
+        raise ValueError("cold_start needs the dataset's files, which are unknown: pass files=...")
 
 
-def _loader(dataset: Dataset | Iterable, shuffle: bool, settings: dict, options: dict) -> Iterable:
+def _loader(dataset: Source, shuffle: bool, settings: dict[str, Any], options: dict[str, Any]) -> Loader:
     if not _is_ready_loader(dataset):
-        return make_loader(dataset, shuffle=shuffle, **settings, **options)
-    given = [name for name, value in {**settings, **options}.items() if value is not None]
-    if given:
-        raise ValueError(f"a {type(dataset).__name__} has settled {', '.join(given)} itself: give None")
+        # Whatever has __getitem__ and __len__ serves DataLoader as a dataset.
+        return make_loader(cast("Dataset[object]", dataset), shuffle=shuffle, **settings, **options)
+    own = [name for name, value in {**settings, **options}.items() if value is not None]
+    if own:
+        raise ValueError(f"a {type(dataset).__name__} has its own {', '.join(own)}: pass None")
     return dataset
 
 
-def _is_ready_loader(dataset: Dataset | Iterable) -> bool:
+def _is_ready_loader(dataset: Source) -> TypeGuard[Loader]:
     return isinstance(dataset, DataLoader) or not (
         isinstance(dataset, Dataset) or hasattr(dataset, "__getitem__")
     )
 
 
-def _ask(dataset: object, *names: str) -> object:
-    """Give the first of some attributes that a dataset has, or the one that it wraps (`Subset`, a loader)."""
+def _first_attribute(dataset: object, *names: str) -> object:
+    """Return the first non-empty attribute of a dataset, or of the one that it wraps (`Subset`, a loader)."""
     for name in names:
-        if answer := getattr(dataset, name, None):
-            return answer
-    return _ask(dataset.dataset, *names) if hasattr(dataset, "dataset") else None
+        if value := getattr(dataset, name, None):
+            return value
+    return _first_attribute(dataset.dataset, *names) if hasattr(dataset, "dataset") else None
 
 
-def _cache(watched: PathLike | Iterable[PathLike] | None) -> CacheState | None:
-    return None if watched is None else page_cache.resident(watched)
+def _tensors(batch: object) -> Iterator[torch.Tensor]:
+    if isinstance(batch, torch.Tensor):
+        yield batch
+    elif isinstance(batch, Mapping):
+        for value in batch.values():
+            yield from _tensors(value)
+    elif isinstance(batch, list | tuple):
+        for value in batch:
+            yield from _tensors(value)
+
+
+def _cache(files: Files | None) -> CacheState | None:
+    return None if files is None else page_cache.resident(files)
 
 
 def _result(
-    label: str, epochs: list[Epoch], loader: Iterable, device: torch.device, cache: CacheState | None
+    label: str, epochs: list[Epoch], loader: Loader, device: torch.device, cache: CacheState | None
 ) -> BenchmarkResult:
     size, workers = getattr(loader, "batch_size", None), getattr(loader, "num_workers", None)
     return BenchmarkResult(label, tuple(epochs), cache, device, size, workers)

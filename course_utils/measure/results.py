@@ -1,4 +1,4 @@
-"""What a benchmark leaves behind: epochs with their times and cache states, and how they are summed up."""
+"""Result of a benchmark: epochs with their times and cache states, and their summary."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ import torch
 
 from course_utils.storage import CacheState
 
-__all__ = ["BenchmarkResult", "Epoch", "Stat"]
+__all__ = ["BenchmarkResult", "Epoch", "Summary"]
 
 
 @dataclass(frozen=True)
@@ -17,11 +17,11 @@ class Epoch:
 
     Args:
         number: 0 for the first epoch of a loader, which also starts its workers.
-        seconds: from asking for the first batch until the last one is on the device.
-        first_batch_seconds: from asking for the first batch until it is on its way to the device.
+        seconds: from the request for the first batch until the last one is on the device.
+        first_batch_seconds: from the request for the first batch until its transfer to the device starts.
         images: samples delivered.
         nbytes: bytes of all tensors delivered.
-        cache: the page cache right before the epoch; None if the files are not known.
+        cache: the page cache just before the epoch; None if the files are unknown.
     """
 
     number: int
@@ -33,8 +33,8 @@ class Epoch:
 
 
 @dataclass(frozen=True)
-class Stat:
-    """The median of measured values, with the smallest, the largest and how many they are."""
+class Summary:
+    """Median, smallest and largest of measured values, and their number."""
 
     median: float
     low: float
@@ -42,25 +42,25 @@ class Stat:
     count: int
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> "Stat":
-        """Sum up at least one value."""
+    def of(cls, values: Sequence[float]) -> "Summary":
+        """Summarise at least one value."""
         return cls(median(values), min(values), max(values), len(values))
 
 
 @dataclass(frozen=True)
 class BenchmarkResult:
-    """What `course_utils.measure.loader_benchmark.benchmark` measured.
+    """Result of `course_utils.measure.benchmark`.
 
-    The first epoch of a loader starts its workers and may find a cold cache, so first and later epochs are
-    never put into one median: `typical` are the later ones where there are any, else the first ones.
+    The first epoch of a loader starts its workers and may find a cold cache, so first and later epochs never
+    enter the same median: `typical` are the later ones if there are any, else the first ones.
 
     Args:
-        label: what was measured, for tables and plots.
-        epochs: every counted epoch, repeat after repeat.
-        cache_after: the page cache at the end; None if the files are not known.
-        device: where the batches went.
-        batch_size: samples in a batch; None if a ready loader does not say.
-        num_workers: processes that loaded; None if a ready loader does not say.
+        label: name of what was measured, for tables.
+        epochs: all measured epochs, repeat after repeat.
+        cache_after: the page cache at the end; None if the files are unknown.
+        device: where the batches were moved to.
+        batch_size: samples per batch; None if a ready loader has no such attribute.
+        num_workers: processes that loaded; None if a ready loader has no such attribute.
     """
 
     label: str
@@ -72,39 +72,34 @@ class BenchmarkResult:
 
     @property
     def typical(self) -> tuple[Epoch, ...]:
-        """The epochs that the summary is about."""
+        """The epochs that the summaries describe."""
         return tuple(e for e in self.epochs if e.number > 0) or self.epochs
 
     @property
     def epoch_seconds(self) -> list[float]:
-        """Seconds of every counted epoch, in the order they ran."""
+        """Seconds of every epoch, in the order they ran."""
         return [e.seconds for e in self.epochs]
 
     @property
-    def first(self) -> Stat | None:
+    def first(self) -> Summary | None:
         """Seconds of the first epochs; None after a warm start."""
         seconds = [e.seconds for e in self.epochs if e.number == 0]
-        return Stat.of(seconds) if seconds else None
+        return Summary.of(seconds) if seconds else None
 
     @property
-    def seconds(self) -> Stat:
+    def seconds(self) -> Summary:
         """Seconds of a typical epoch."""
-        return Stat.of([e.seconds for e in self.typical])
+        return Summary.of([e.seconds for e in self.typical])
 
     @property
-    def first_batch(self) -> Stat:
+    def first_batch(self) -> Summary:
         """Seconds of a typical epoch until its first batch."""
-        return Stat.of([e.first_batch_seconds for e in self.typical])
+        return Summary.of([e.first_batch_seconds for e in self.typical])
 
     @property
-    def after_first_batch(self) -> Stat:
-        """Seconds of a typical epoch after its first batch."""
-        return Stat.of([e.seconds - e.first_batch_seconds for e in self.typical])
-
-    @property
-    def rate(self) -> Stat:
-        """Images per second of a typical epoch, first batch included."""
-        return Stat.of([e.images / e.seconds for e in self.typical])
+    def rate(self) -> Summary:
+        """Images per second of a typical epoch, including the wait for its first batch."""
+        return Summary.of([e.images / e.seconds for e in self.typical])
 
     @property
     def images_per_second(self) -> float:
@@ -113,21 +108,21 @@ class BenchmarkResult:
 
     @property
     def images(self) -> int:
-        """Samples in an epoch."""
+        """Samples per epoch."""
         return self.epochs[-1].images
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the tensors delivered in an epoch."""
+        """Bytes of the tensors delivered per epoch."""
         return self.epochs[-1].nbytes
 
     @property
     def cache_before(self) -> CacheState | None:
-        """The page cache right before the first counted epoch."""
+        """The page cache just before the first epoch in the result."""
         return self.epochs[0].cache
 
     def merge(self, other: "BenchmarkResult") -> "BenchmarkResult":
-        """Add the epochs of a repeat of the same measurement."""
+        """Append the epochs of a repeat of the same measurement."""
         return replace(self, epochs=self.epochs + other.epochs, cache_after=other.cache_after)
 
     def __repr__(self) -> str:
@@ -139,6 +134,6 @@ class BenchmarkResult:
             f"{time.count} epoch{many} of {self.images} images)",
             f"first batch after {self.first_batch.median:.3f} s",
         ]
-        if self.cache_before:
+        if self.cache_before and self.cache_after:
             parts.append(f"page cache {self.cache_before.short()} before, {self.cache_after.short()} after")
         return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""How busy the device is while a training runs: sampled during the run, for afterwards it is idle."""
+"""Sample how busy the device is while a training runs; measured afterwards, it would be idle."""
 
 import threading
 import time
@@ -11,49 +11,54 @@ import pynvml
 import torch
 from matplotlib.axes import Axes
 
+__all__ = ["Utilisation", "cpu_sampler", "gpu_sampler"]
+
 Sampler = Callable[[], dict[str, float]]
 
 
 def gpu_sampler(device: torch.device) -> Sampler:
-    """A function that asks NVML for the percentage of the last moments in which a kernel ran on the GPU.
+    """Return a function that asks NVML for the utilisation of a GPU.
+
+    Returns:
+        Called without arguments, it returns under "GPU" the percentage of the last sampling period in which a
+        kernel ran.
 
     Raises:
-        pynvml.NVMLError: The driver does not tell, as for a part of a GPU.
+        pynvml.NVMLError: The driver does not report it, for example for a part of a GPU (MIG).
     """
     pynvml.nvmlInit()
     uuid = f"GPU-{torch.cuda.get_device_properties(device).uuid}"
     handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
-    pynvml.nvmlDeviceGetUtilizationRates(
-        handle
-    )  # a part of a GPU (MIG) refuses: better now than in the thread
+    pynvml.nvmlDeviceGetUtilizationRates(handle)  # raises here instead of in the sampling thread
     return lambda: {"GPU": float(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu)}
 
 
 def cpu_sampler() -> Sampler:
-    """A function that gives the CPU time since its last call, in percent of one core.
+    """Return a function that measures the CPU time since its last call, in percent of one core.
 
     Returns:
-        It returns two numbers: of the "main process", and of its children, the "workers", together.
+        Called without arguments, it returns one number for the "main process" and one for all its children,
+        the "workers".
     """
     process = psutil.Process()
     last: dict[int, float] = {}
-    asked = time.perf_counter()
+    last_call = time.perf_counter()
 
-    def spent(one: psutil.Process) -> float:
+    def cpu_seconds(one: psutil.Process) -> float:
         try:
             now = sum(one.cpu_times()[:2])
-        except psutil.Error:  # a worker that ended meanwhile
+        except psutil.Error:  # a worker that has exited
             return 0.0
         before = last.get(one.pid, now)
         last[one.pid] = now
         return now - before
 
     def sample() -> dict[str, float]:
-        nonlocal asked
-        since, asked = asked, time.perf_counter()
-        workers = sum(spent(child) for child in process.children(recursive=True))
-        percent = 100 / max(asked - since, 1e-9)
-        return {"main process": percent * spent(process), "workers": percent * workers}
+        nonlocal last_call
+        start, last_call = last_call, time.perf_counter()
+        workers = sum(cpu_seconds(child) for child in process.children(recursive=True))
+        percent = 100 / max(last_call - start, 1e-9)
+        return {"main process": percent * cpu_seconds(process), "workers": percent * workers}
 
     sample()
     return sample
@@ -67,17 +72,21 @@ def _sampler(device: torch.device) -> tuple[Sampler, str]:
 
 
 class Utilisation:
-    """Samples how busy the device is, in a thread, while a `with` block runs.
+    """Sample how busy the device is, in a thread, while a `with` block runs.
 
     Args:
-        device: A CUDA device is asked through NVML. For any other, and where NVML does not tell, the CPU time
-            of this process and of its workers is taken; `unit` says which.
-        interval: Seconds between samples.
+        device: a CUDA device is measured through NVML. For any other, and where NVML does not report it, the
+            CPU time of this process and of its workers is measured; `unit` names the measure.
+        interval: seconds between samples.
+
+    Attributes:
+        samples: pairs of seconds since the start of the block and the sample, a percentage by series.
+        unit: what the percentages measure.
 
     Example:
-        >>> with Utilisation("cpu") as watch:                        # doctest: +SKIP
+        >>> with Utilisation("cpu") as utilisation:                  # doctest: +SKIP
         ...     train()
-        >>> watch.mean("main process")                               # doctest: +SKIP
+        >>> utilisation.mean("main process")                         # doctest: +SKIP
         97.3
     """
 
@@ -86,10 +95,10 @@ class Utilisation:
         self.interval = interval
         self.samples: list[tuple[float, dict[str, float]]] = []
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> "Utilisation":
-        self._started = time.perf_counter()
+        self._start = time.perf_counter()
         self._sample()
         self._thread.start()
         return self
@@ -100,19 +109,19 @@ class Utilisation:
         self._stop.set()
         self._thread.join()
 
-    def _watch(self) -> None:
+    def _run(self) -> None:
         while not self._stop.wait(self.interval):
-            self.samples.append((time.perf_counter() - self._started, self._sample()))
+            self.samples.append((time.perf_counter() - self._start, self._sample()))
 
-    def mean(self, what: str) -> float:
-        """Mean of one series over the samples, in percent."""
-        values = [sample[what] for _, sample in self.samples]
+    def mean(self, series: str) -> float:
+        """Return the mean of one series in percent; 0 without samples."""
+        values = [sample[series] for _, sample in self.samples]
         return sum(values) / len(values) if values else 0.0
 
     def draw(self, axes: Axes) -> None:
-        """Draw the samples over time, one line for each series."""
-        for what in self.samples[0][1] if self.samples else ():
+        """Plot the samples over time, one line per series."""
+        for series in self.samples[0][1] if self.samples else ():
             seconds = [t for t, _ in self.samples]
-            axes.plot(seconds, [s[what] for _, s in self.samples], marker=".", label=what)
+            axes.plot(seconds, [s[series] for _, s in self.samples], marker=".", label=series)
         axes.set(xlabel="time (s)", ylabel=self.unit, ylim=(0, None))
         axes.legend()

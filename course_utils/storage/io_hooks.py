@@ -15,10 +15,7 @@ import sys
 import tarfile
 import threading
 from collections.abc import Callable, Iterator
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeVar
-
-if TYPE_CHECKING:
-    from _typeshed import FileDescriptorOrPath, MaybeNone, WriteableBuffer
+from typing import IO, Any, Literal, Protocol, TypeVar
 
 __all__ = ["BUFFER_BYTES", "Kind", "Listener", "add_listener", "disabled", "remove_listener"]
 
@@ -26,6 +23,7 @@ BUFFER_BYTES = 4096
 
 Kind = Literal["opens", "stats", "reads", "listings"]
 Listener = Callable[[Kind, int], None]
+File = int | str | bytes | os.PathLike[str] | os.PathLike[bytes]
 Opener = Callable[[str, int], int]
 Encoding = tuple[str | None, str | None, str | None]
 Result = TypeVar("Result")
@@ -87,15 +85,21 @@ def _patch(module: object, name: str, function: Callable[..., object]) -> None:
     setattr(module, name, function)
 
 
+class _Buffer(Protocol):
+    """The same as ``collections.abc.Buffer`` of Python 3.12 and later."""
+
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+
 class _ReportingFile(io.FileIO):
     """The raw layer of a file opened for reading: reports each read call to the kernel."""
 
-    def readinto(self, buffer: "WriteableBuffer") -> "int | MaybeNone":
+    def readinto(self, buffer: _Buffer) -> int | None:
         count = super().readinto(buffer)
         _report("reads", count or 0)
         return count
 
-    def read(self, size: int | None = -1) -> "bytes | MaybeNone":
+    def read(self, size: int | None = -1) -> bytes:  # None for a non-blocking file without data
         if size is None or size < 0:
             return self.readall()
         data = super().read(size)
@@ -112,7 +116,7 @@ class _ReportingFile(io.FileIO):
 
 
 def _reporting_open(
-    file: "FileDescriptorOrPath",
+    file: File,
     mode: str = "r",
     buffering: int = -1,
     encoding: str | None = None,
@@ -148,7 +152,7 @@ def _open_to_read(raw: _ReportingFile, mode: str, buffering: int, text: Encoding
 
 
 def _reporting_path(function: Callable[..., Result], kind: Kind) -> Callable[..., Result]:
-    def reporting(path: "FileDescriptorOrPath | None" = ".", *args: object, **kwargs: object) -> Result:
+    def reporting(path: File | None = ".", *args: object, **kwargs: object) -> Result:
         if _is_data(path):
             _report(kind)
         return function(path, *args, **kwargs)
@@ -166,7 +170,7 @@ def _reporting_read(function: Callable[..., int | bytes]) -> Callable[..., int |
     return reporting
 
 
-def _is_data(path: "FileDescriptorOrPath | None") -> bool:
+def _is_data(path: File | None) -> bool:
     """Tell files and folders of the user from pipes, devices and files of Python and the system."""
     if isinstance(path, int):
         return stat.S_ISREG(_fstat(path).st_mode)

@@ -1,4 +1,4 @@
-"""``course_utils.measure.loader_benchmark``: which epochs run, and what is kept of them."""
+"""Time epochs, and benchmark datasets and loaders."""
 
 import itertools
 import multiprocessing
@@ -7,11 +7,13 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset, TensorDataset
 
-from course_utils.measure.loader_benchmark import benchmark, compare
+from course_utils.measure import loader_benchmark
+from course_utils.measure.loader_benchmark import benchmark, compare, time_epoch
 from course_utils.storage import page_cache
 
+CPU = torch.device("cpu")
 PLAIN = {"num_workers": 0, "persistent_workers": False, "pin_memory": False, "device": "cpu"}
-OWN = {
+READY = {
     "batch_size": None,
     "num_workers": None,
     "persistent_workers": None,
@@ -36,9 +38,40 @@ class FileDataset(Dataset):
         ), index
 
 
-class Stream(IterableDataset):
+class NumberStream(IterableDataset):
     def __iter__(self):
         yield from torch.arange(6)
+
+
+@pytest.fixture
+def ticking_clock(monkeypatch):
+    """A fake clock that advances by one second per reading: start, first batch, end."""
+    clock = itertools.count()
+    monkeypatch.setattr(loader_benchmark, "perf_counter", lambda: float(next(clock)))
+
+
+def batches(count):
+    return [[torch.zeros(4, 3, dtype=torch.uint8), torch.zeros(4, dtype=torch.int64)] for _ in range(count)]
+
+
+def test_epoch_time_includes_the_first_batch(ticking_clock):
+    epoch = time_epoch(batches(3), 0, CPU)
+    assert (epoch.first_batch_seconds, epoch.seconds) == (1.0, 2.0)
+
+
+def test_images_and_bytes_of_all_tensors_are_counted():
+    epoch = time_epoch(batches(3), 5, CPU)
+    assert (epoch.number, epoch.images, epoch.nbytes) == (5, 12, 3 * (12 + 32))
+
+
+def test_tensors_of_nested_batches_are_counted():
+    batch = {"image": [torch.zeros(2, 5)], "meta": ({"label": torch.zeros(2)}, ["a", "b"])}
+    assert time_epoch([batch], 0, CPU).nbytes == 4 * 12
+
+
+def test_empty_loader_raises():
+    with pytest.raises(ValueError, match="list yielded no batch in epoch 1"):
+        time_epoch([], 1, CPU)
 
 
 @pytest.fixture
@@ -46,45 +79,48 @@ def images():
     return TensorDataset(torch.zeros(10, 3, 2, 2, dtype=torch.uint8), torch.arange(10))
 
 
-def test_first_and_later_epochs_are_apart(images):
+def test_first_and_later_epochs_are_summarised_apart(images):
     result = benchmark(images, 3, 4, **PLAIN, repeats=2)
     assert [e.number for e in result.epochs] == [0, 1, 2, 0, 1, 2]
     assert (result.first.count, result.seconds.count) == (2, 4)
 
 
-def test_warm_start_leaves_the_first_epoch_out(images):
+def test_warm_start_excludes_the_first_epoch(images):
     result = benchmark(images, 3, 4, **PLAIN, warm_start=True, repeats=2)
     assert [e.number for e in result.epochs] == [1, 2, 1, 2]
     assert result.first is None
 
 
-def test_warm_start_with_one_epoch_says_why_not(images):
-    with pytest.raises(ValueError, match=r"leaves the first epoch out .* nothing is left: ask for epochs=2"):
+def test_warm_start_with_one_epoch_raises(images):
+    with pytest.raises(
+        ValueError, match="excludes the first epoch, so epochs=1 leaves no result: use epochs=2"
+    ):
         benchmark(images, 1, 4, **PLAIN, warm_start=True)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "says"),
+    ("arguments", "message"),
     [
-        ({"epochs": 0}, "nothing to time"),
-        ({"epochs": 2, "repeats": 0}, "nothing to time"),
+        ({"epochs": 0}, "epochs=0, repeats=1: both must be at least 1"),
+        ({"epochs": 2, "repeats": 0}, "epochs=2, repeats=0: both must be at least 1"),
         ({"epochs": 2, "warm_start": True, "cold_start": True}, "choose one"),
+        ({"epochs": 1, "cold_start": True}, "files, which are unknown: pass files="),
     ],
 )
-def test_impossible_requests_are_refused(images, wrong, says):
-    with pytest.raises(ValueError, match=says):
-        benchmark(images, batch_size=4, **PLAIN, **wrong)
+def test_invalid_arguments_raise(images, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        benchmark(images, batch_size=4, **PLAIN, **arguments)
 
 
-def test_an_accelerator_is_waited_for_once_in_an_epoch(images, monkeypatch):
-    waits = []
-    monkeypatch.setattr(torch.accelerator, "synchronize", waits.append)
+def test_accelerator_is_synchronised_once_per_epoch(images, monkeypatch):
+    synchronised = []
+    monkeypatch.setattr(torch.accelerator, "synchronize", synchronised.append)
     benchmark(images, 3, 2, **{**PLAIN, "device": "meta"}, repeats=2)
-    assert waits == [torch.device("meta")] * 6
+    assert synchronised == [torch.device("meta")] * 6
 
 
 @pytest.mark.skipif(not torch.accelerator.is_available(), reason="no accelerator")
-def test_batches_reach_an_accelerator(images):
+def test_benchmark_on_an_accelerator(images):
     device = torch.accelerator.current_accelerator()
     result = benchmark(images, 2, 4, 2, True, True, device)
     assert (result.device, result.images) == (device, 10)
@@ -92,12 +128,12 @@ def test_batches_reach_an_accelerator(images):
 
 @pytest.mark.parametrize("workers", [0, 1, 8])
 @pytest.mark.parametrize("persistent", [True, False])
-def test_any_number_of_workers_delivers_everything(images, workers, persistent):
+def test_any_number_of_workers_delivers_all_images(images, workers, persistent):
     result = benchmark(images, 2, 4, workers, persistent, True, "cpu", repeats=2)
     assert (result.images, result.num_workers, result.batch_size) == (10, workers, 4)
 
 
-def test_cache_state_before_and_after(tmp_path):
+def test_cache_is_measured_before_and_after(tmp_path):
     dataset = FileDataset(tmp_path / "file")
     if reason := page_cache.why_not_measurable(tmp_path / "file"):
         pytest.skip(f"the page cache is not measurable here: {reason}")
@@ -107,69 +143,64 @@ def test_cache_state_before_and_after(tmp_path):
     assert "page cache 0 % before, 100 % after" in repr(result)
 
 
-def test_files_are_found_through_wrappers_and_may_be_named(tmp_path, images):
+def test_files_are_found_through_wrappers_or_passed(tmp_path, images):
     dataset = FileDataset(tmp_path / "file")
     assert benchmark(Subset(dataset, [0, 1]), 1, 2, **PLAIN).cache_before.total_bytes == 48
     assert benchmark(images, 1, 2, **PLAIN).cache_before is None
     assert benchmark(images, 1, 2, **PLAIN, files=[dataset.path]).cache_before.total_bytes == 48
 
 
-def test_a_cold_start_needs_files(images):
-    with pytest.raises(ValueError, match="not known: give files="):
-        benchmark(images, 1, 4, **PLAIN, cold_start=True)
-
-
-class Threads(Dataset):
-    seen = None
+class ThreadCountDataset(Dataset):
+    threads = None
 
     def __len__(self):
         return 1
 
     def __getitem__(self, index):
-        self.seen = torch.get_num_threads()
+        self.threads = torch.get_num_threads()
         return index
 
 
-def test_a_dataset_is_loaded_with_one_thread_and_a_ready_loader_with_its_own(monkeypatch):
+def test_dataset_loads_with_one_thread_and_ready_loader_keeps_its_threads(monkeypatch):
     threads, before = [7], torch.get_num_threads()
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads[-1])
     monkeypatch.setattr(torch, "set_num_threads", threads.append)
-    dataset = Threads()
+    dataset = ThreadCountDataset()
     benchmark(dataset, 1, 1, **PLAIN)
-    assert dataset.seen == 1
-    benchmark(DataLoader(dataset), 1, **OWN)
-    assert dataset.seen == 7
+    assert dataset.threads == 1
+    benchmark(DataLoader(dataset), 1, **READY)
+    assert dataset.threads == 7
     monkeypatch.undo()
     assert torch.get_num_threads() == before
 
 
-def test_a_ready_loader_is_taken_as_it_is(images):
-    result = benchmark(DataLoader(images, 5), 2, **OWN)
+def test_ready_loader_keeps_its_settings(images):
+    result = benchmark(DataLoader(images, 5), 2, **READY)
     assert (result.images, result.batch_size, result.num_workers) == (10, 5, 0)
 
 
-def test_a_loader_of_another_kind_is_taken_too():
+def test_any_iterable_is_a_ready_loader():
     class OwnLoader:
         def __iter__(self):
             return iter([{"image": torch.zeros(4, 3), "label": [torch.zeros(4)]}] * 2)
 
-    result = benchmark(OwnLoader(), 2, **OWN)
+    result = benchmark(OwnLoader(), 2, **READY)
     assert (result.label, result.images, result.num_workers) == ("OwnLoader", 8, None)
 
 
-def test_settings_for_a_ready_loader_are_refused(images):
-    with pytest.raises(ValueError, match="DataLoader has settled batch_size, num_workers itself: give None"):
-        benchmark(DataLoader(images), 1, **{**OWN, "batch_size": 2, "num_workers": 0})
+def test_settings_for_a_ready_loader_raise(images):
+    with pytest.raises(ValueError, match="a DataLoader has its own batch_size, num_workers: pass None"):
+        benchmark(DataLoader(images), 1, **{**READY, "batch_size": 2, "num_workers": 0})
 
 
-def test_an_iterable_dataset_is_not_shuffled():
-    assert benchmark(Stream(), 1, 4, **PLAIN).images == 6
+def test_iterable_dataset_is_not_shuffled():
+    assert benchmark(NumberStream(), 1, 4, **PLAIN).images == 6
 
 
-def test_compare_interleaves(images):
+def test_compare_alternates_between_datasets(images):
     turns = []
 
-    class Noted(Dataset):
+    class RecordingDataset(Dataset):
         def __init__(self, name):
             self.name = name
 
@@ -181,7 +212,12 @@ def test_compare_interleaves(images):
             return index
 
     results = compare(
-        {"a": Noted("a"), "b": Noted("b")}, repeats=2, epochs=1, batch_size=2, shuffle=False, **PLAIN
+        {"a": RecordingDataset("a"), "b": RecordingDataset("b")},
+        repeats=2,
+        epochs=1,
+        batch_size=2,
+        shuffle=False,
+        **PLAIN,
     )
     assert [name for name, _ in itertools.groupby(turns)] == ["a", "b", "a", "b"]
     assert [(r.label, len(r.epochs)) for r in results] == [("a", 2), ("b", 2)]
@@ -194,6 +230,6 @@ def test_progress_goes_to_stdout(images, capfd):
     assert err == ""
 
 
-def test_no_process_is_left(images):
+def test_benchmark_leaves_no_worker_behind(images):
     benchmark(images, 2, 4, 2, True, False, "cpu")
     assert multiprocessing.active_children() == []

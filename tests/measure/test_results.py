@@ -1,8 +1,8 @@
-"""``course_utils.measure.results``: first and later epochs are never put into one median."""
+"""Summaries of benchmark results; first and later epochs never enter the same median."""
 
 import torch
 
-from course_utils.measure.results import BenchmarkResult, Epoch, Stat
+from course_utils.measure.results import BenchmarkResult, Epoch, Summary
 from course_utils.storage.page_cache import CacheState
 
 COLD, WARM = CacheState(1000, 0), CacheState(1000, 1000)
@@ -13,29 +13,24 @@ def result(*seconds, first=0):
     return BenchmarkResult("zip", tuple(epochs), WARM, torch.device("cpu"))
 
 
-def test_later_epochs_are_typical():
+def test_later_epochs_are_typical_and_repeats_are_merged():
     both = result(9.0, 1.0, 2.0).merge(result(8.0, 4.0, 5.0))
-    assert both.first == Stat(8.5, 8.0, 9.0, 2)
-    assert both.seconds == Stat(3.0, 1.0, 5.0, 4)
+    assert both.first == Summary(8.5, 8.0, 9.0, 2)
+    assert both.seconds == Summary(3.0, 1.0, 5.0, 4)
     assert both.epoch_seconds == [9.0, 1.0, 2.0, 8.0, 4.0, 5.0]
 
 
-def test_a_single_epoch_is_its_own_summary():
+def test_single_epoch_is_first_and_typical():
     one = result(2.0)
-    assert one.seconds == one.first == Stat(2.0, 2.0, 2.0, 1)
+    assert one.seconds == one.first == Summary(2.0, 2.0, 2.0, 1)
     assert (one.images_per_second, one.images, one.nbytes) == (50.0, 100, 2000)
 
 
-def test_after_a_warm_start_there_is_no_first_epoch():
+def test_warm_start_has_no_first_epoch():
     assert result(2.0, 4.0, first=1).first is None
 
 
-def test_the_first_batch_is_apart_from_the_rest():
-    later = result(9.0, 4.0)
-    assert (later.first_batch.median, later.after_first_batch.median) == (1.0, 3.0)
-
-
-def test_the_text_says_kind_spread_and_cache():
+def test_repr_shows_kind_range_and_cache():
     assert repr(result(8.0, 2.0, 1.0)) == (
         "zip: 75 images/s on cpu; 1.500 s per later epoch (1.000 to 2.000 s, 2 epochs of 100 images); "
         "first batch after 0.375 s; page cache 0 % before, 100 % after"
