@@ -1,4 +1,4 @@
-"""What `torch.compile` gains on lesson 03's network: `python -m tests.bench.compiled_model` (a minute)."""
+"""Speed-up by `torch.compile` of lesson 03's network: `python -m tests.bench.compiled_model` (a minute)."""
 
 import statistics
 import time
@@ -11,19 +11,19 @@ from course_utils.training import SimpleCNN
 REPEATS = 15
 
 
-def times(network: torch.nn.Module, images: torch.Tensor) -> tuple[float, float, float]:
-    """Lowest, median and highest milliseconds of a forward pass, the device's work included."""
-    found = []
+def forward_times(network: torch.nn.Module, images: torch.Tensor) -> tuple[float, float, float]:
+    """Return the lowest, median and highest milliseconds of a forward pass, including the device's work."""
+    milliseconds = []
     for _ in range(REPEATS):
         start = time.perf_counter()
         network(images).sum().item()
-        found.append(1e3 * (time.perf_counter() - start))
-    return min(found), statistics.median(found), max(found)
+        milliseconds.append(1e3 * (time.perf_counter() - start))
+    return min(milliseconds), statistics.median(milliseconds), max(milliseconds)
 
 
 @torch.no_grad()
 def main() -> None:
-    """Print the time of compiling and of a forward pass, eager and compiled."""
+    """Print the compile time and the time of a forward pass, eager and compiled."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.set_num_threads(1)
     model = SimpleCNN(1000, width=8).to(device)
@@ -35,8 +35,8 @@ def main() -> None:
         f"{device_name(device)}, one thread, batches of 32: compiled in {time.perf_counter() - start:.0f} s"
     )
     for name, network in {"eager": model, "compiled": compiled}.items():
-        low, middle, high = times(network, images)
-        print(f"{name:9}{middle:7.2f} ms a forward pass ({low:.2f} to {high:.2f})")
+        low, median, high = forward_times(network, images)
+        print(f"{name:9}{median:7.2f} ms a forward pass ({low:.2f} to {high:.2f})")
 
 
 if __name__ == "__main__":

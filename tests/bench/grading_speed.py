@@ -1,8 +1,8 @@
-"""Submissions a minute: stock nbgrader, which runs whole notebooks, beside this course's own road.
+"""Submissions graded per minute: stock nbgrader, which runs whole notebooks, and this course's grading.
 
-Both grade copies of the solved lesson with one command for a class, as a teacher does: stock settings grade
-one half, then `make grade` the whole class, then stock settings the other half. Stock takes some 20 s for
-each submission; `--stock 4` times only so many of them, and the table says so.
+Both grade copies of the solved lesson with one command for a class, as a teacher does: stock nbgrader grades
+one half, then `make grade` the whole class, then stock nbgrader the other half. Stock nbgrader takes some
+20 s per submission; `--stock 4` limits it to four submissions, and the table shows the number.
 """
 
 import argparse
@@ -28,8 +28,8 @@ c.Execute.timeout = 900
 ROW = "  {:<28} {:>6} {:>15} {:>7} {:>9}\n"
 
 
-def course(folder: Path, lesson: str, students: int, config: str) -> Path:
-    """Makes a course in which every student handed in the solved lesson."""
+def make_course(folder: Path, lesson: str, students: int, config: str) -> Path:
+    """Create a course in which every student submitted the solved lesson."""
     shutil.copytree(COURSE / "solutions" / lesson, folder / "solutions" / lesson)
     shutil.copy(COURSE / "nbgrader_config.py", folder)
     generate_release(folder)
@@ -41,8 +41,8 @@ def course(folder: Path, lesson: str, students: int, config: str) -> Path:
     return folder
 
 
-def seconds(folder: Path, *command: str) -> float:
-    """Runs one of the environment's modules to its end."""
+def run_seconds(folder: Path, *command: str) -> float:
+    """Run a module of this environment to completion and return the seconds that it took."""
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     start = time.perf_counter()
     subprocess.run(
@@ -51,37 +51,37 @@ def seconds(folder: Path, *command: str) -> float:
     return time.perf_counter() - start
 
 
-def in_turns(stock: Path, ours: Path, lesson: str) -> tuple[list[float], list[float]]:
-    """Times both halves of the class of `stock`, and the class of `ours` between them; returns seconds."""
+def measure_interleaved(stock: Path, ours: Path, lesson: str) -> tuple[list[float], list[float]]:
+    """Return the seconds for both halves of the class in `stock`, and for that in `ours` between them."""
     students = sorted((stock / "submitted").iterdir())
-    later = students[len(students) // 2 :]
-    held = stock / "held"
-    held.mkdir()
-    for student in later:
-        student.rename(held / student.name)
-    slow = [seconds(stock, "nbgrader", "autograde", lesson)]
-    fast = [seconds(ours, "course_utils.grading", "grade")]
-    for student in later:
-        (held / student.name).rename(student)
-    slow.append(seconds(stock, "nbgrader", "autograde", lesson))
+    second_half = students[len(students) // 2 :]
+    waiting = stock / "waiting"
+    waiting.mkdir()
+    for student in second_half:
+        student.rename(waiting / student.name)
+    slow = [run_seconds(stock, "nbgrader", "autograde", lesson)]
+    fast = [run_seconds(ours, "course_utils.grading", "grade")]
+    for student in second_half:
+        (waiting / student.name).rename(student)
+    slow.append(run_seconds(stock, "nbgrader", "autograde", lesson))
     return slow, fast
 
 
-def points(folder: Path, lesson: str) -> list[str]:
-    """What every student got, as nbgrader's own export says."""
-    seconds(folder, "nbgrader", "export")
+def exported_points(folder: Path, lesson: str) -> list[str]:
+    """Return the distinct points of the students, from nbgrader's own export."""
+    run_seconds(folder, "nbgrader", "export")
     rows = (folder / "grades.csv").read_text().splitlines()[1:]
     return sorted({" of ".join(row.split(",")[-2:]) for row in rows if row.startswith(lesson)})
 
 
 def row(name: str, count: int, times: list[float]) -> str:
-    """One line of the table: the seconds of each command, of a submission, and the rate."""
+    """Return one line of the table: the seconds of each command and of a submission, and the rate."""
     taken = " + ".join(f"{value:.1f}" for value in times)
     return ROW.format(name, count, taken, f"{sum(times) / count:.2f}", f"{count / sum(times) * 60:.2f}")
 
 
 def main() -> None:
-    """Prints both rates, their ratio, and what both gave."""
+    """Print both rates, their ratio and the points."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--lesson", default="02_multi_worker_handles", choices=lesson_names(COURSE / "solutions")
@@ -92,21 +92,21 @@ def main() -> None:
     )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        stock = course(Path(scratch) / "stock", options.lesson, options.stock, STOCK)
-        seconds(stock, "nbgrader", "generate_assignment", options.lesson, "--force")
+        stock = make_course(Path(scratch) / "stock", options.lesson, options.stock, STOCK)
+        run_seconds(stock, "nbgrader", "generate_assignment", options.lesson, "--force")
         config = (COURSE / "nbgrader_config.py").read_text()
-        ours = course(Path(scratch) / "ours", options.lesson, options.students, config)
-        slow, fast = in_turns(stock, ours, options.lesson)
-        given = points(stock, options.lesson), points(ours, options.lesson)
+        ours = make_course(Path(scratch) / "ours", options.lesson, options.students, config)
+        slow, fast = measure_interleaved(stock, ours, options.lesson)
+        points = exported_points(stock, options.lesson), exported_points(ours, options.lesson)
     write = sys.stdout.write
-    write(f"Grading lesson {options.lesson} on {usable_cores()} cores, in turns\n")
+    write(f"Grading lesson {options.lesson} on {usable_cores()} cores, interleaved\n")
     write(ROW.format("", "graded", "s", "s each", "a minute"))
     write(row("stock nbgrader, two halves", options.stock, slow))
     write(row("this course, between them", options.students, fast))
     write(f"  ratio {options.students / sum(fast) * sum(slow) / options.stock:.1f}; ")
-    write(f"points: stock {', '.join(given[0])}; this course {', '.join(given[1])}\n")
-    if given[0] != given[1]:
-        sys.exit("The two ways do not give the same points: their speeds cannot be compared.")
+    write(f"points: stock {', '.join(points[0])}; this course {', '.join(points[1])}\n")
+    if points[0] != points[1]:
+        sys.exit("Stock nbgrader and this course give different points, so their speeds cannot be compared.")
 
 
 if __name__ == "__main__":

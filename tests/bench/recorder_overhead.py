@@ -1,4 +1,4 @@
-"""What the recorder costs a step: `python -m tests.bench.recorder_overhead`. Aim: below 2 % of 10 ms."""
+"""Overhead of the recorder: `python -m tests.bench.recorder_overhead`. Target: below 2 % of a 10 ms step."""
 
 import statistics
 import time
@@ -12,8 +12,8 @@ from course_utils.pipeline import Recorder
 STEP, BATCHES, BATCH_SIZE, REPEATS = 10e-3, 60, 64, 5
 
 
-class Ready(Dataset):
-    """Samples that cost nothing, so that all that is left is the loader and the recorder."""
+class FreeSamples(Dataset):
+    """Samples that take no time to load, which leaves the loader and the recorder."""
 
     image = torch.zeros(3, 16, 16)
 
@@ -25,8 +25,8 @@ class Ready(Dataset):
 
 
 def step_seconds(workers: int, recorded: bool) -> float:
-    """Median time of a step that sleeps for 10 ms."""
-    loader = DataLoader(Ready(), BATCH_SIZE, num_workers=workers)
+    """Return the median seconds of a step that sleeps for 10 ms."""
+    loader = DataLoader(FreeSamples(), BATCH_SIZE, num_workers=workers)
     ends = []
     for _ in Recorder(loader).batches(BATCHES) if recorded else loader:
         time.sleep(STEP)
@@ -35,7 +35,7 @@ def step_seconds(workers: int, recorded: bool) -> float:
 
 
 def main() -> None:
-    """Print the step time without and with the recorder, in turn."""
+    """Print the step time without and with the recorder, from interleaved runs."""
     for workers in (0, 1, 2):
         pairs = [(step_seconds(workers, False), step_seconds(workers, True)) for _ in range(REPEATS)]
         plain, recorded = (statistics.median(times) for times in zip(*pairs, strict=True))

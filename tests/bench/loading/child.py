@@ -1,6 +1,6 @@
-"""What the benchmark does in a fresh process: `work(spec)`, or `python -m tests.bench.loading.child SPEC`.
+"""The benchmark's child process: `run_task(spec)`, or `python -m tests.bench.loading.child SPEC`.
 
-A SPEC is a dict, on the command line in JSON: what to "do" with which "peer", and the file for the "result".
+A SPEC is a dict, in JSON on the command line: what to "do" with which "peer", and the file for the "result".
 """
 
 import json
@@ -15,14 +15,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
-import torchvision  # noqa: F401 - a training script has imported it too, so it counts for no loader
+import torchvision  # noqa: F401 - as a training script does, so that no loader's time includes it
 
 from course_utils.storage import page_cache
 from tests.bench.loading.peer import MEAN, STD, Batch, Peer, decode_with_pillow, peers
 
 
 def memory(pid: int) -> float:
-    """Return the proportional memory in MiB of a process and all that it started; NaN without /proc."""
+    """Return the proportional set size in MiB of a process and its descendants; NaN without /proc."""
     here = Path(f"/proc/{pid}")
     try:
         own = int(re.search(r"^Pss: +(\d+)", (here / "smaps_rollup").read_text(), re.MULTILINE)[1]) / 1024
@@ -35,7 +35,7 @@ def memory(pid: int) -> float:
 
 
 def write(spec: dict) -> dict[str, dict[str, str]]:
-    """Write the images in the format of each loader; return its folder, or why there is none."""
+    """Write the images in the format of each loader; return its folder, or the error."""
     images = [path.read_bytes() for path in sorted(Path(spec["originals"]).iterdir())]
     result, written = {}, {}
     for name in spec["peers"]:
@@ -46,16 +46,14 @@ def write(spec: dict) -> dict[str, dict[str, str]]:
             try:
                 writer(images, folder)
                 written[writer] = {"folder": str(folder)}
-            except (
-                Exception
-            ) as error:  # whatever a missing or broken library raises is what is to be reported
+            except Exception as error:  # a missing or broken library may raise anything: it is reported
                 written[writer] = {"error": f"{type(error).__name__}: {error}"}
         result[name] = written[writer]
     return result
 
 
 def measure(peer: Peer, spec: dict) -> dict[str, float]:
-    """Time the first batch, the first epoch with a cold page cache, and the next ones with a warm one."""
+    """Time the first batch, the first epoch with a cold page cache, and later epochs with a warm one."""
     folder, before = Path(spec["folder"]), memory(os.getpid())
     page_cache.evict(path for path in folder.rglob("*") if path.is_file())
     start = time.perf_counter()
@@ -65,12 +63,12 @@ def measure(peer: Peer, spec: dict) -> dict[str, float]:
         first = first or time.perf_counter()
         images += len(batch)
     cold = images / (time.perf_counter() - opened)
-    used, warm = memory(os.getpid()) - before, [epoch(batches) for _ in range(spec["epochs"])]
-    seen = {"first_s": first - start, "cold": cold, "warm": float(np.median(warm)), "memory_mib": used}
-    return seen | (prove(batches, peer, spec) if spec["prove"] and not peer.limit else {})
+    used, warm = memory(os.getpid()) - before, [epoch_speed(batches) for _ in range(spec["epochs"])]
+    measured = {"first_s": first - start, "cold": cold, "warm": float(np.median(warm)), "memory_mib": used}
+    return measured | (verify(batches, peer, spec) if spec["verify"] and not peer.limit else {})
 
 
-def epoch(batches: Iterable[Batch]) -> float:
+def epoch_speed(batches: Iterable[Batch]) -> float:
     """Return the images per second of one epoch."""
     start, images = time.perf_counter(), 0
     for batch, _ in batches:
@@ -78,23 +76,28 @@ def epoch(batches: Iterable[Batch]) -> float:
     return images / (time.perf_counter() - start)
 
 
-def prove(batches: Iterable[Batch], peer: Peer, spec: dict) -> dict[str, object]:
-    """Compare every image with what another decoder makes of the same bytes, with the same settings."""
+def verify(batches: Iterable[Batch], peer: Peer, spec: dict) -> dict[str, object]:
+    """Compare every image with the output of another decoder for the same bytes and settings.
+
+    Returns:
+        The largest difference in levels of 0-255, dtype and shape of the images, and whether each image came
+        exactly once and all had that dtype and shape.
+    """
     originals = sorted(Path(spec["originals"]).iterdir())
-    seen, largest, kinds = [], 0.0, set()
+    labels_seen, largest, kinds = [], 0.0, set()
     for images, labels in batches:
         kinds.add((str(images.dtype), tuple(images.shape[1:])))
         for image, label in zip(images, labels.tolist(), strict=True):
-            truth = reference(originals[label].read_bytes(), peer.fast_dct)
-            largest = max(largest, difference(image, truth.float()))
-            seen.append(label)
-    complete = sorted(seen) == list(range(len(originals)))
+            expected = reference(originals[label].read_bytes(), peer.fast_dct)
+            largest = max(largest, difference(image, expected.float()))
+            labels_seen.append(label)
+    complete = sorted(labels_seen) == list(range(len(originals)))
     (dtype, shape), *others = kinds
-    return {"largest": largest, "dtype": dtype, "shape": shape, "complete": complete and not others}
+    return {"max_difference": largest, "dtype": dtype, "shape": shape, "complete": complete and not others}
 
 
 def reference(data: bytes, fast_dct: bool) -> torch.Tensor:
-    """Decode with Pillow, which has the exact transform only, or with simplejpeg, to uint8 (3, H, W)."""
+    """Decode with Pillow, which has the exact DCT only, or with simplejpeg, to uint8 (3, H, W)."""
     if not fast_dct:
         return decode_with_pillow(data)
     from simplejpeg import decode_jpeg
@@ -102,32 +105,32 @@ def reference(data: bytes, fast_dct: bool) -> torch.Tensor:
     return torch.from_numpy(decode_jpeg(data, fastdct=True)).permute(2, 0, 1)
 
 
-def difference(image: torch.Tensor, truth: torch.Tensor) -> float:
-    """Return the largest difference in levels of 0-255; float images may be mirrored."""
+def difference(image: torch.Tensor, expected: torch.Tensor) -> float:
+    """Return the largest difference in levels of 0-255; float images may be flipped."""
     if image.dtype == torch.uint8:
-        return (image - truth).abs().max().item()
+        return (image - expected).abs().max().item()
     scale, shift = (torch.tensor(values)[:, None, None] * 255 for values in (STD, MEAN))
     levels = image * scale + shift
-    return min((levels - truth).abs().max().item(), (levels.flip(2) - truth).abs().max().item())
+    return min((levels - expected).abs().max().item(), (levels.flip(2) - expected).abs().max().item())
 
 
-def work(spec: dict) -> None:
-    """Do what the SPEC asks for; write what was seen, or {"error": why not}, as JSON to its `result`."""
+def run_task(spec: dict) -> None:
+    """Run the task of a SPEC; write its result, or {"error": message}, as JSON to the file `result`."""
     with Path(spec["result"]).with_suffix(".log").open("w") as log:
-        os.dup2(log.fileno(), 1)  # libraries write what they like; the table stays readable
+        os.dup2(log.fileno(), 1)  # keeps the libraries' own output out of the table
         os.dup2(log.fileno(), 2)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: spec["cores"]])
-    torch.set_num_threads(1)  # the cores are for the loaders' own threads and processes
+    torch.set_num_threads(1)  # leaves the cores to the loaders' own threads and processes
     if sys.platform == "linux":
-        multiprocessing.set_start_method("fork", force=True)  # not that of the process this one comes from
+        multiprocessing.set_start_method("fork", force=True)  # not the parent's forkserver
     warnings.simplefilter("ignore")
     try:
         result = write(spec) if spec["do"] == "write" else measure(peers()[spec["peer"]], spec)
-    except Exception as error:  # whatever a missing or broken library raises is what is to be reported
+    except Exception as error:  # a missing or broken library may raise anything: it is reported
         result = {"error": f"{type(error).__name__}: {error}"}
     Path(spec["result"]).write_text(json.dumps(result))
 
 
 if __name__ == "__main__":
-    work(json.loads(sys.argv[1]))
+    run_task(json.loads(sys.argv[1]))

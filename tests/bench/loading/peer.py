@@ -1,4 +1,4 @@
-"""What a loader in the benchmark is, and what several of them have in common."""
+"""The interface of a loader in the benchmark, and the code that several loaders share."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -15,19 +15,20 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 @dataclass(frozen=True)
 class Peer:
-    """A loader to be measured.
+    """A loader in the benchmark.
 
-    Its library is imported in `batches`: time to the first batch includes it, and a missing one is reported.
+    Its library is imported in `batches`, so that the time to the first batch includes the import, and a
+    missing library is reported.
 
     Args:
-        decoder: Whose limit it is compared with; "pixels" decodes nothing.
+        decoder: The decoder, with whose limit the loader is compared; "pixels" decodes nothing.
         write: Writes the JPEG images to a new folder in the loader's own format; image i has the label i.
-        batches: Opens that folder with so many cores and images in a batch, and gives something that can be
-            iterated once an epoch: images of shape (N, 3, H, W), labels.
-        output: "uint8", or "float32" for images normalised and mirrored by chance.
-        limit: It is no loader but the decoder alone, whose images nobody gets.
-        fast_dct: Its decoder always takes libjpeg-turbo's faster, less exact transform; so its images are
-            compared with those of the same setting.
+        batches: Opens that folder with a number of cores and a batch size, and returns an iterable over the
+            batches of one epoch: images of shape (N, 3, H, W), labels of shape (N,).
+        output: "uint8", or "float32" for images normalised and randomly flipped.
+        limit: Not a loader but the decoder alone, an upper bound; its images are discarded.
+        fast_dct: The decoder always uses libjpeg-turbo's faster, less exact DCT, so its images are compared
+            with those of another decoder with the same setting.
     """
 
     decoder: str
@@ -39,11 +40,10 @@ class Peer:
 
 
 def peers() -> dict[str, Peer]:
-    """Return all loaders, from the modules in `peers`, by name."""
-    modules = sorted(path.stem for path in (Path(__file__).parent / "peers").glob("[a-z]*.py"))
+    """Return all loaders by name, from the modules `peers/<group>/<name>.py`."""
     found: dict[str, Peer] = {}
-    for module in modules:
-        found |= import_module(f"tests.bench.loading.peers.{module}").PEERS
+    for path in sorted((Path(__file__).parent / "peers").glob("*/[a-z]*.py")):
+        found |= import_module(f"tests.bench.loading.peers.{path.parent.name}.{path.stem}").PEERS
     return found
 
 
@@ -64,7 +64,14 @@ def decode_with_pillow(data: bytes) -> torch.Tensor:
 
 
 class Samples(Dataset):
-    """Images that a function gives by number, each decoded by itself; floats are normalised and mirrored."""
+    """A map-style dataset of images.
+
+    Args:
+        count: Number of images.
+        read: Returns the encoded image and the label for an index.
+        decode: Decodes an image to uint8 (3, H, W).
+        to_float: Normalise the images and flip them randomly.
+    """
 
     def __init__(
         self,
@@ -86,7 +93,7 @@ class Samples(Dataset):
 
 
 def _flip_and_normalize() -> Callable[[torch.Tensor], torch.Tensor]:
-    """Make the usual transform of single images."""
+    """Return the usual training transform of a single image."""
     from torchvision.transforms import v2
 
     return v2.Compose(
@@ -94,35 +101,21 @@ def _flip_and_normalize() -> Callable[[torch.Tensor], torch.Tensor]:
     )
 
 
-def loader(
+def make_dataloader(
     dataset: Dataset, cores: int, batch_size: int | None, kind: type = DataLoader, **more: object
 ) -> DataLoader:
-    """Make a `DataLoader` with a worker for each core; on one core its own process is faster."""
+    """Return a `DataLoader` with one worker per core; a single core loads faster in the main process."""
     workers = cores if cores > 1 else 0
     if workers:
         more |= {"num_workers": workers, "persistent_workers": True, "multiprocessing_context": "fork"}
     return kind(dataset, batch_size=batch_size, **more)
 
 
-class Again:
-    """Something that a function makes anew for each epoch."""
+class Reiterable:
+    """An iterable whose iterator a function creates anew for each epoch."""
 
     def __init__(self, make: Callable[[], Iterator[Batch]]) -> None:
         self.make = make
 
     def __iter__(self) -> Iterator[Batch]:
         return self.make()
-
-
-def in_batches(samples: Iterable[tuple[torch.Tensor, int]], size: int) -> Iterator[Batch]:
-    """Collect samples into batches."""
-    images: list[torch.Tensor] = []
-    labels: list[int] = []
-    for image, label in samples:
-        images.append(image)
-        labels.append(label)
-        if len(images) == size:
-            yield torch.stack(images), torch.tensor(labels)
-            images, labels = [], []
-    if images:
-        yield torch.stack(images), torch.tensor(labels)

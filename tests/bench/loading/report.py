@@ -1,4 +1,4 @@
-"""The table and the plot of `tests.bench.loader`."""
+"""The table and the figure of `tests.bench.loader`."""
 
 import statistics
 from pathlib import Path
@@ -6,15 +6,15 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 
-LEVELS = 2  # decoders may round differently
-DIFFERS = """
-differs: largest difference, in levels of 0-255, from what another decoder makes of the same bytes
-with the same settings: Pillow, or simplejpeg with the fast DCT"""
+MAX_DIFFERENCE = 2  # decoders may round differently
+DIFFERENCE_NOTE = """
+difference: the largest one, in levels of 0-255, from the output of another decoder for the same bytes
+and settings: Pillow, or simplejpeg with the fast DCT"""
 COLUMNS = ("warm", "cold", "first_s", "memory_mib")
 
 
-def middle(report: dict, loader: str, cores: int, column: str) -> tuple[float, float, float]:
-    """Return median, least and most over the rounds; NaN where there is nothing."""
+def median_and_range(report: dict, loader: str, cores: int, column: str) -> tuple[float, float, float]:
+    """Return median, minimum and maximum over the rounds; NaN where nothing was measured."""
     values = [
         row[column]
         for row in report["rows"]
@@ -24,22 +24,22 @@ def middle(report: dict, loader: str, cores: int, column: str) -> tuple[float, f
 
 
 def ratio(report: dict, loader: str, cores: int) -> float:
-    """Return the warm speed over the limit of the same decoder."""
-    limit = middle(report, f"limit: {report['decoders'][loader]} alone", cores, "warm")[0]
-    return middle(report, loader, cores, "warm")[0] / limit
+    """Return the warm speed divided by the limit of the same decoder."""
+    limit = median_and_range(report, f"limit: {report['decoders'][loader]} alone", cores, "warm")[0]
+    return median_and_range(report, loader, cores, "warm")[0] / limit
 
 
 def ranked(report: dict) -> tuple[list[str], list[int]]:
-    """Return the loaders, the fastest first, and the numbers of cores."""
+    """Return the loaders from fastest to slowest, and the numbers of cores."""
     cores = sorted({row["cores"] for row in report["rows"]})
     names = list(dict.fromkeys(row["loader"] for row in report["rows"]))
-    return sorted(names, key=lambda name: -middle(report, name, cores[-1], "warm")[0]), cores
+    return sorted(names, key=lambda name: -median_and_range(report, name, cores[-1], "warm")[0]), cores
 
 
-def verdict(proof: dict) -> str:
-    """Say how far the images are from another decoder's, and whether that is the same output."""
-    same = proof["complete"] and proof["largest"] <= LEVELS
-    return f"{proof['largest']:.0f}" + " NOT THE SAME OUTPUT" * (not same)
+def verdict(row: dict) -> str:
+    """Return the largest difference from the other decoder, with a warning if the output is not the same."""
+    same = row["complete"] and row["max_difference"] <= MAX_DIFFERENCE
+    return f"{row['max_difference']:.0f}" + " NOT THE SAME OUTPUT" * (not same)
 
 
 def table(report: dict) -> str:
@@ -51,18 +51,19 @@ def table(report: dict) -> str:
     for cores in all_cores:
         where = f"on {cores} core" + "s" * (cores > 1)
         lines.append(
-            f"\n{where:32}{'warm, images/s':>16}{'(least-most)':>16}{'of limit':>9}"
-            f"{'cold, images/s':>16}{'1st batch, ms':>14}{'memory, MiB':>12}  differs"
+            f"\n{where:32}{'warm, images/s':>16}{'(min-max)':>16}{'of limit':>9}"
+            f"{'cold, images/s':>16}{'1st batch, ms':>14}{'memory, MiB':>12}  difference"
         )
         for name in names:
-            warm, least, most = middle(report, name, cores, "warm")
-            _, cold, first, used = (middle(report, name, cores, column)[0] for column in COLUMNS)
-            proof = next((row for row in report["rows"] if row["loader"] == name and "largest" in row), None)
+            warm, low, high = median_and_range(report, name, cores, "warm")
+            _, cold, first, used = (median_and_range(report, name, cores, column)[0] for column in COLUMNS)
+            rows = (row for row in report["rows"] if row["loader"] == name and "max_difference" in row)
+            verified = next(rows, None)
             lines.append(
-                f"{name:32}{warm:16.0f}{f'({least:.0f}-{most:.0f})':>16}{ratio(report, name, cores):9.2f}"
-                f"{cold:16.0f}{1000 * first:14.0f}{used:12.0f}  " + (verdict(proof) if proof else "")
+                f"{name:32}{warm:16.0f}{f'({low:.0f}-{high:.0f})':>16}{ratio(report, name, cores):9.2f}"
+                f"{cold:16.0f}{1000 * first:14.0f}{used:12.0f}  " + (verdict(verified) if verified else "")
             )
-    lines.append(DIFFERS)
+    lines.append(DIFFERENCE_NOTE)
     lines.append("\nSystem calls on the data's files for one epoch:")
     for name, calls in report["operations"].items():
         listed = (
@@ -76,7 +77,7 @@ def table(report: dict) -> str:
 
 
 def plot(report: dict, path: Path) -> None:
-    """Draw the loaders' speeds, warm and cold, with their spread."""
+    """Draw the loaders' speeds, warm and cold, with their range."""
     mpl.use("agg")
     names, all_cores = ranked(report)
     figure, panels = plt.subplots(
@@ -84,25 +85,29 @@ def plot(report: dict, path: Path) -> None:
     )
     for panel, cores in zip([panels] if len(all_cores) == 1 else panels, all_cores, strict=True):
         for shift, column in ((-0.2, "warm"), (0.2, "cold")):
-            seen = [middle(report, name, cores, column) for name in names]
-            spread = [[m - low for m, low, _ in seen], [high - m for m, _, high in seen]]
-            places = [place + shift for place in range(len(names))]
-            panel.barh(places, [m for m, _, _ in seen], 0.4, xerr=spread, label=f"{column} page cache")
+            speeds = [median_and_range(report, name, cores, column) for name in names]
+            spread = [[m - low for m, low, _ in speeds], [high - m for m, _, high in speeds]]
+            rows = [row + shift for row in range(len(names))]
+            panel.barh(rows, [m for m, _, _ in speeds], 0.4, xerr=spread, label=f"{column} page cache")
         panel.set(
             title=f"{cores} core" + "s" * (cores > 1), xlabel="images per second", yticks=range(len(names))
         )
         panel.set_yticklabels(names)
         panel.set_ylim(len(names) - 0.5, -0.5)
-        _cut(panel, {name: middle(report, name, cores, "warm")[0] for name in names}, report["decoders"])
+        _limit_axis(
+            panel,
+            {name: median_and_range(report, name, cores, "warm")[0] for name in names},
+            report["decoders"],
+        )
     panel.legend(loc="lower right")
     figure.savefig(path, dpi=120, bbox_inches="tight")
     plt.close(figure)
 
 
-def _cut(panel: plt.Axes, speeds: dict[str, float], decoders: dict[str, str]) -> None:
-    """Let the axis end beyond the loaders that decode; pixels that need no decoding are faster by far."""
+def _limit_axis(panel: plt.Axes, speeds: dict[str, float], decoders: dict[str, str]) -> None:
+    """End the axis just beyond the loaders that decode; the far faster ones of raw pixels are cut off."""
     end = 1.25 * max(speed for name, speed in speeds.items() if decoders[name] != "pixels" and speed == speed)
     panel.set_xlim(0, end)
-    for place, speed in enumerate(speeds.values()):
+    for row, speed in enumerate(speeds.values()):
         if speed > end:
-            panel.text(end, place - 0.2, f"{speed:,.0f} ▸ ", ha="right", va="center", color="white")
+            panel.text(end, row - 0.2, f"{speed:,.0f} ▸ ", ha="right", va="center", color="white")

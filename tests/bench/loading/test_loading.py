@@ -1,4 +1,4 @@
-"""The benchmark itself, with the loaders that need no library of their own."""
+"""Tests of the loading benchmark, with the loaders that need no further library."""
 
 import json
 
@@ -9,7 +9,9 @@ from tests.bench.loading.peer import peers
 from tests.bench.loading.report import plot, table
 from tests.loading.test_fast_loader import jpeg
 
-OURS = [name for name in peers() if name.startswith(("FastLoader", "JPEG files", "stored zip", "memory map"))]
+COURSE = [
+    name for name in peers() if name.startswith(("FastLoader", "JPEG files", "stored zip", "memory map"))
+]
 
 
 @pytest.fixture(scope="module")
@@ -21,22 +23,22 @@ def originals(tmp_path_factory):
 
 
 @pytest.mark.filterwarnings("ignore:.*TorchVision are deprecated:DeprecationWarning")
-@pytest.mark.parametrize("name", OURS)
-def test_loaders_give_the_same_images(tmp_path, originals, name):
+@pytest.mark.parametrize("name", COURSE)
+def test_loaders_yield_the_reference_images(tmp_path, originals, name):
     peer = peers()[name]
     peer.write([path.read_bytes() for path in sorted(originals.iterdir())], tmp_path)
     spec = {"folder": str(tmp_path), "originals": str(originals), "cores": 1, "batch_size": 2}
-    seen = measure(peer, spec | {"epochs": 1, "prove": True})
-    assert seen["complete"]
-    assert seen["dtype"] == f"torch.{peer.output}"
-    assert seen["shape"] == (3, 16, 16)
-    assert seen["largest"] <= 2
+    result = measure(peer, spec | {"epochs": 1, "verify": True})
+    assert result["complete"]
+    assert result["dtype"] == f"torch.{peer.output}"
+    assert result["shape"] == (3, 16, 16)
+    assert result["max_difference"] <= 2
 
 
-def test_table_and_plot_tell_what_is_missing(tmp_path):
-    seen = {"warm": 100.0, "cold": 50.0, "first_s": 0.1, "memory_mib": 10.0}
+def test_table_and_plot_report_measured_and_missing_loaders(tmp_path):
+    measured = {"warm": 100.0, "cold": 50.0, "first_s": 0.1, "memory_mib": 10.0}
     rows = [
-        {"loader": name, "cores": cores, "round": number} | seen | {"warm": 100.0 + number}
+        {"loader": name, "cores": cores, "round": number} | measured | {"warm": 100.0 + number}
         for name in ("FastLoader, JPEG", "limit: simplejpeg alone")
         for cores in (1, 2)
         for number in range(3)

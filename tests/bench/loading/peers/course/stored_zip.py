@@ -1,4 +1,4 @@
-"""A stored zip through a `DataLoader`, with a `ZipFile` in each worker: what lesson 02 arrives at."""
+"""A stored zip through a `DataLoader`, with one `ZipFile` per worker, as at the end of lesson 02."""
 
 import os
 import zipfile
@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from tests.bench.loading.peer import Batch, Peer, Samples, decode, decode_with_pillow, loader
-from tests.bench.loading.peers.fast import write, write_raw
+from tests.bench.loading.peer import Batch, Peer, Samples, decode, decode_with_pillow, make_dataloader
+from tests.bench.loading.peers.course.fast_loader import write, write_raw
 
 
 class Members:
-    """Reads members by number, through a handle of each process."""
+    """Reads members by index, through one handle per process."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.handles = path, {}
@@ -37,7 +37,7 @@ def batches(
     decoder: Callable[[bytes], torch.Tensor], to_float: bool, folder: Path, cores: int, batch_size: int
 ) -> Iterable[Batch]:
     members = Members(folder / "part0.zip")
-    return loader(Samples(len(members.names), members, decoder, to_float), cores, batch_size)
+    return make_dataloader(Samples(len(members.names), members, decoder, to_float), cores, batch_size)
 
 
 PEERS = {

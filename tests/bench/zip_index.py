@@ -1,9 +1,9 @@
-"""What each worker pays to open a zip of very many members: `zipfile` beside the offset index.
+"""Time and memory that each worker needs to open a zip of very many members: `zipfile` and the offset index.
 
-Every way is opened by two fresh processes at once, as two DataLoader workers would. Private memory is what a
-worker has for itself alone; shared memory is there once for all of them.
+Two fresh processes open the zip at once, as two DataLoader workers would. Private memory belongs to a single
+worker; shared memory is counted once for all of them.
 
-    python -m tests.bench.index --members 300000 1280000
+    python -m tests.bench.zip_index --members 300000 1280000
 """
 
 import argparse
@@ -34,7 +34,7 @@ def make_zip(path: Path, members: int) -> None:
 
 
 def memory() -> dict[str, float]:
-    """Return this process's private and shared resident memory in MiB, or nothing where /proc is missing."""
+    """Return this process's private and shared resident memory in MiB, or nothing without /proc."""
     if not ROLLUP.exists():
         return {}
     kib = {key: int(value) for key, value in re.findall(r"(\w+): +(\d+) kB", ROLLUP.read_text())}
@@ -43,13 +43,13 @@ def memory() -> dict[str, float]:
 
 
 def with_zipfile(path: Path, saved: Path) -> Callable[[int], bytes]:
-    """Open with `zipfile`, which reads the whole directory."""
+    """Open with `zipfile`, which reads the whole central directory."""
     opened = zipfile.ZipFile(path)
     return lambda i: opened.read(f"img{i:08d}.JPEG")
 
 
 def with_index(path: Path, saved: Path) -> Callable[[int], bytes]:
-    """Open with an index that is made anew, in each worker."""
+    """Open with an index that each worker builds."""
     return ZipIndex(path).read
 
 
@@ -58,62 +58,62 @@ def with_saved_index(path: Path, saved: Path) -> Callable[[int], bytes]:
     return ZipIndex(path, saved).read
 
 
-WAYS = {"zipfile": with_zipfile, "index, scanned": with_index, "index, saved": with_saved_index}
+METHODS = {"zipfile": with_zipfile, "index, scanned": with_index, "index, saved": with_saved_index}
 
 
-def worker(pipe: Connection, together: Barrier, way: str, path: Path, saved: Path, members: int) -> None:
-    """Open the zip, read 10,000 members all over it, and report; stay until the others have looked too."""
+def worker(pipe: Connection, barrier: Barrier, method: str, path: Path, saved: Path, members: int) -> None:
+    """Open the zip, read 10,000 members spread over it, and report; exit only after all have measured."""
     before = memory()
-    together.wait()
+    barrier.wait()
     start = time.perf_counter()
-    read = WAYS[way](path, saved)
+    read = METHODS[method](path, saved)
     seconds = time.perf_counter() - start
     for i in range(0, members, max(1, members // 10_000)):
         assert bytes(read(i)) == b"%08d" % i
-    together.wait()
+    barrier.wait()
     pipe.send({"open_s": seconds} | {key: value - before[key] for key, value in memory().items()})
-    together.wait()
+    barrier.wait()
 
 
-def measure(way: str, path: Path, saved: Path, members: int) -> list[dict[str, float]]:
-    """Return what each of the workers saw."""
+def measure(method: str, path: Path, saved: Path, members: int) -> list[dict[str, float]]:
+    """Return the measurement of each worker."""
     context = mp.get_context("spawn")
-    together, (mine, theirs) = context.Barrier(WORKERS), context.Pipe(duplex=False)
+    barrier, (receiver, sender) = context.Barrier(WORKERS), context.Pipe(duplex=False)
     jobs = [
-        context.Process(target=worker, args=(theirs, together, way, path, saved, members))
+        context.Process(target=worker, args=(sender, barrier, method, path, saved, members))
         for _ in range(WORKERS)
     ]
     for job in jobs:
         job.start()
-    reports = [mine.recv() for _ in jobs]
+    reports = [receiver.recv() for _ in jobs]
     for job in jobs:
         job.join()
     return reports
 
 
 def report(members: int, rounds: int, folder: Path) -> list[dict]:
-    """Measure all ways with a zip of so many members, in interleaved rounds; print and return the rows."""
+    """Measure all methods on a zip of this many members, in interleaved rounds; print and return the rows."""
     path, saved = folder / f"{members}.zip", folder / f"{members}.npy"
     make_zip(path, members)
     index = ZipIndex(path)
     index.save(saved)
     rows = [
-        {"members": members, "way": way} | seen
+        {"members": members, "method": method} | measured
         for _ in range(rounds)
-        for way in WAYS
-        for seen in measure(way, path, saved, members)
+        for method in METHODS
+        for measured in measure(method, path, saved, members)
     ]
     print(f"\n{members:,} members; pickled index: {len(pickle.dumps(index))} bytes")
     print(f"{'per worker':16}{'opening, s':>12}{'private, MiB':>14}{'shared, MiB':>14}")
-    for way in WAYS:
-        mine = [row for row in rows if row["way"] == way]
-        middle = [statistics.median(row.get(key, float("nan")) for row in mine) for key in list(mine[0])[2:]]
-        print(f"{way:16}{middle[0]:12.4f}" + "".join(f"{value:14.1f}" for value in middle[1:]))
+    for method in METHODS:
+        mine = [row for row in rows if row["method"] == method]
+        medians = [statistics.median(row.get(key, float("nan")) for row in mine) for key in list(mine[0])[2:]]
+        print(f"{method:16}{medians[0]:12.4f}" + "".join(f"{value:14.1f}" for value in medians[1:]))
     return rows
 
 
 def main() -> None:
-    """Print the tables and write `build/bench/index.json`."""
+    """Print the tables and write `build/bench/zip_index.json`."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--members", type=int, nargs="+", default=[300_000, 1_280_000])
     parser.add_argument("--rounds", type=int, default=3)
@@ -122,7 +122,7 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         rows = [row for members in args.members for row in report(members, args.rounds, Path(folder))]
-    (args.out / "index.json").write_text(json.dumps(rows, indent=1))
+    (args.out / "zip_index.json").write_text(json.dumps(rows, indent=1))
 
 
 if __name__ == "__main__":

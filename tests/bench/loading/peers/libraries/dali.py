@@ -6,8 +6,8 @@ from pathlib import Path
 
 import torch
 
-from tests.bench.loading.peer import MEAN, STD, Again, Batch, Peer
-from tests.bench.loading.peers.files import write
+from tests.bench.loading.peer import MEAN, STD, Batch, Peer, Reiterable
+from tests.bench.loading.peers.course.files import write
 
 
 def batches(to_float: bool, folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
@@ -34,7 +34,7 @@ def batches(to_float: bool, folder: Path, cores: int, batch_size: int) -> Iterab
             count = min(batch_size, len(files) - first)
             yield images[:count].permute(0, 3, 1, 2), labels[:count, 0]
 
-    return Again(epoch)
+    return Reiterable(epoch)
 
 
 PEERS = {

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.bench.loading.peer import Batch, Peer, decode, loader
+from tests.bench.loading.peer import Batch, Peer, decode, make_dataloader
 
 
 def write(images: list[bytes], folder: Path) -> None:
@@ -24,7 +24,7 @@ def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
             return decode(sample["image"]), sample["label"]
 
     clean_stale_shared_memory()
-    return loader(Images(local=str(folder), batch_size=batch_size, shuffle=False), cores, batch_size)
+    return make_dataloader(Images(local=str(folder), batch_size=batch_size, shuffle=False), cores, batch_size)
 
 
 PEERS = {"Streaming (MDS)": Peer("torchvision", write, batches)}

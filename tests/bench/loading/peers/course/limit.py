@@ -1,7 +1,7 @@
-"""What no loader can pass: a decoder alone, over bytes in memory, in one process for each core.
+"""An upper bound for every loader: a decoder alone, over bytes in memory, in one process per core.
 
-A decoder that writes to one and the same place stays in the core's own cache. A batch does not fit there, so
-simplejpeg has a second limit: decoding into the places of one batch, over and over.
+A decoder that always writes to the same buffer stays in the core's own cache. A batch does not fit there, so
+simplejpeg has a second limit: decoding into the images of one batch, which is reused.
 """
 
 import multiprocessing
@@ -26,14 +26,14 @@ def write(images: list[bytes], folder: Path) -> None:
 
 
 class Limit:
-    """Decodes everything once in each epoch, and says only how many images there were."""
+    """Decodes all images once per epoch and yields only their number."""
 
     def __init__(self, decoder: Callable[[bytes], object], folder: Path, cores: int, batch_size: int) -> None:
         self.decoder, self.cores = decoder, cores
         self.images = pickle.loads((folder / "images.pickle").read_bytes())
-        self.pool = multiprocessing.get_context("fork").Pool(cores, self._begin)
+        self.pool = multiprocessing.get_context("fork").Pool(cores, self._start_worker)
 
-    def _begin(self) -> None:
+    def _start_worker(self) -> None:
         global decode_share
         decode_share = self._decode_share
 
@@ -42,30 +42,30 @@ class Limit:
             self.decoder(data)
 
     def __iter__(self) -> Iterator[tuple[range, range]]:
-        self.pool.map(call, range(self.cores), chunksize=1)
+        self.pool.map(run_share, range(self.cores), chunksize=1)
         yield range(len(self.images)), range(len(self.images))
 
 
 class LimitIntoBatches(Limit):
-    """The same with simplejpeg, into a batch that each process has for itself."""
+    """Decodes with simplejpeg into a batch that each process reuses."""
 
     def __init__(self, folder: Path, cores: int, batch_size: int) -> None:
         self.batch_size = batch_size
         super().__init__(decode_with_simplejpeg, folder, cores, batch_size)
 
-    def _begin(self) -> None:
+    def _start_worker(self) -> None:
         shape = np.shape(self.decoder(self.images[0]))
         self.batch = np.zeros((self.batch_size, *shape), np.uint8)
-        super()._begin()
+        super()._start_worker()
 
     def _decode_share(self, first: int) -> None:
         from simplejpeg import decode_jpeg
 
-        for place, data in enumerate(self.images[first :: self.cores]):
-            decode_jpeg(data, buffer=self.batch[place % self.batch_size])
+        for i, data in enumerate(self.images[first :: self.cores]):
+            decode_jpeg(data, buffer=self.batch[i % self.batch_size])
 
 
-def call(first: int) -> None:
+def run_share(first: int) -> None:
     decode_share(first)
 
 

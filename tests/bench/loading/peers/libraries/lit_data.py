@@ -1,9 +1,9 @@
-"""LitData: its own chunks."""
+"""LitData: chunks in its own format."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.bench.loading.peer import Batch, Peer, decode, loader
+from tests.bench.loading.peer import Batch, Peer, decode, make_dataloader
 
 
 def write(images: list[bytes], folder: Path) -> None:
@@ -24,7 +24,7 @@ def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
             sample = super().__getitem__(i)
             return decode(sample["image"]), sample["label"]
 
-    return loader(Images(str(folder)), cores, batch_size, StreamingDataLoader)
+    return make_dataloader(Images(str(folder)), cores, batch_size, StreamingDataLoader)
 
 
 PEERS = {"LitData": Peer("torchvision", write, batches)}

@@ -1,11 +1,11 @@
-"""WebDataset: tar shards, read from front to back."""
+"""WebDataset: tar shards, read sequentially."""
 
 import io
 import tarfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.bench.loading.peer import Batch, Peer, decode, loader
+from tests.bench.loading.peer import Batch, Peer, decode, make_dataloader
 
 SHARDS = 8
 
@@ -25,7 +25,7 @@ def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
 
     shards = [str(path) for path in sorted(folder.glob("*.tar"))]
     dataset = webdataset.WebDataset(shards, shardshuffle=False).to_tuple("jpg", "cls").map_tuple(decode, int)
-    return loader(dataset.batched(batch_size, partial=True), cores, None, webdataset.WebLoader)
+    return make_dataloader(dataset.batched(batch_size, partial=True), cores, None, webdataset.WebLoader)
 
 
 PEERS = {"WebDataset": Peer("torchvision", write, batches)}

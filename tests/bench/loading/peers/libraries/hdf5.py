@@ -1,4 +1,4 @@
-"""HDF5, a row of bytes for each image."""
+"""HDF5: one variable-length row of bytes per image."""
 
 import os
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.bench.loading.peer import Batch, Peer, Samples, loader
+from tests.bench.loading.peer import Batch, Peer, Samples, make_dataloader
 
 
 def write(images: list[bytes], folder: Path) -> None:
@@ -30,7 +30,7 @@ def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
 
     with h5py.File(folder / "images.h5") as file:
         count = len(file["images"])
-    return loader(Samples(count, read), cores, batch_size)
+    return make_dataloader(Samples(count, read), cores, batch_size)
 
 
 PEERS = {"HDF5": Peer("torchvision", write, batches)}

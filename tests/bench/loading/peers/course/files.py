@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from tests.bench.loading.peer import Batch, Peer, Samples, decode, decode_with_pillow, loader
+from tests.bench.loading.peer import Batch, Peer, Samples, decode, decode_with_pillow, make_dataloader
 
 
 def write(images: list[bytes], folder: Path) -> None:
@@ -18,7 +18,7 @@ def batches(
     decoder: Callable[[bytes], torch.Tensor], to_float: bool, folder: Path, cores: int, batch_size: int
 ) -> Iterable[Batch]:
     paths = sorted(folder.iterdir())
-    return loader(
+    return make_dataloader(
         Samples(len(paths), lambda i: (paths[i].read_bytes(), i), decoder, to_float), cores, batch_size
     )
 

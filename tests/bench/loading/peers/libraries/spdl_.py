@@ -5,8 +5,8 @@ from pathlib import Path
 
 import torch
 
-from tests.bench.loading.peer import Again, Batch, Peer, decode
-from tests.bench.loading.peers.files import write
+from tests.bench.loading.peer import Batch, Peer, Reiterable, decode
+from tests.bench.loading.peers.course.files import write
 
 
 def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
@@ -27,7 +27,7 @@ def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
         with pipeline.auto_stop():
             yield from pipeline
 
-    return Again(epoch)
+    return Reiterable(epoch)
 
 
 PEERS = {"SPDL, torchvision": Peer("torchvision", write, batches)}

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from tests.bench.loading.peer import Again, Batch, Peer, decode
+from tests.bench.loading.peer import Batch, Peer, Reiterable, decode
 
 
 def write(images: list[bytes], folder: Path) -> None:
@@ -36,7 +36,7 @@ def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
     dataset = (
         MapDataset.source(source).map(sample).to_iter_dataset(options).batch(batch_size, batch_fn=collate)
     )
-    return Again(lambda: iter(dataset))
+    return Reiterable(lambda: iter(dataset))
 
 
 PEERS = {"Grain": Peer("torchvision", write, batches)}

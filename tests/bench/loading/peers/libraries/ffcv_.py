@@ -1,15 +1,15 @@
-"""FFCV: its own file, holding the same JPEG bytes."""
+"""FFCV: a file in its own format that holds the same JPEG bytes."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 
-from tests.bench.loading.peer import Again, Batch, Peer
+from tests.bench.loading.peer import Batch, Peer, Reiterable
 
 
 class Pixels:
-    """Decoded images; `last` is what the last one was decoded from."""
+    """Decoded images; `last` holds the encoded bytes of the image that was decoded last."""
 
     def __init__(self, images: list[bytes]) -> None:
         self.images = images
@@ -29,7 +29,7 @@ def write(images: list[bytes], folder: Path) -> None:
     from ffcv.writer import DatasetWriter
 
     pixels = Pixels(images)
-    # FFCV would encode the pixels again: it gets the bytes they came from instead.
+    # FFCV would encode the pixels again: it gets the original bytes instead.
     rgb_image.encode_jpeg = lambda image, quality: pixels.last
     fields = {"image": RGBImageField(write_mode="jpg"), "label": IntField()}
     DatasetWriter(str(folder / "images.beton"), fields, num_workers=1).from_indexed_dataset(pixels)
@@ -54,7 +54,7 @@ def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
         for images, labels in loader:
             yield images.permute(0, 3, 1, 2), labels[:, 0]
 
-    return Again(epoch)
+    return Reiterable(epoch)
 
 
 PEERS = {"FFCV, fast DCT": Peer("own", write, batches, fast_dct=True)}

@@ -1,10 +1,10 @@
-"""LMDB, an entry for each image."""
+"""LMDB: one entry per image."""
 
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.bench.loading.peer import Batch, Peer, Samples, loader
+from tests.bench.loading.peer import Batch, Peer, Samples, make_dataloader
 
 
 def write(images: list[bytes], folder: Path) -> None:
@@ -31,7 +31,7 @@ def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
 
     with lmdb.open(str(folder), readonly=True, lock=False) as environment:
         count = environment.stat()["entries"]
-    return loader(Samples(count, read), cores, batch_size)
+    return make_dataloader(Samples(count, read), cores, batch_size)
 
 
 PEERS = {"LMDB": Peer("torchvision", write, batches)}

@@ -1,9 +1,9 @@
-"""Hugging Face datasets: an Arrow table on the disk."""
+"""Hugging Face datasets: an Arrow table on disk."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.bench.loading.peer import Batch, Peer, Samples, loader
+from tests.bench.loading.peer import Batch, Peer, Samples, make_dataloader
 
 
 def write(images: list[bytes], folder: Path) -> None:
@@ -17,7 +17,7 @@ def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
     from datasets import load_from_disk
 
     table = load_from_disk(folder)
-    return loader(Samples(len(table), lambda i: tuple(table[i].values())), cores, batch_size)
+    return make_dataloader(Samples(len(table), lambda i: tuple(table[i].values())), cores, batch_size)
 
 
 PEERS = {"Hugging Face": Peer("torchvision", write, batches)}
