@@ -1,1 +1,1 @@
-"""One module per lesson: what each exercise is checked by."""
+"""Checks of the exercises: one package per lesson, one module per exercise."""

@@ -8,7 +8,7 @@ from course_utils.checks import gpu_pipelining
 from course_utils.checks.core import evidence
 from course_utils.checks.core.check import CheckFailed
 from tests.bank import answers
-from tests.checks.in_process import handed_to_the_check, judge
+from tests.checks.bank_verdicts import assert_verdict, check_arguments
 
 ANSWERS = answers("gpu_pipelining")
 RIGHT_PREFETCHERS = [answer for answer in ANSWERS if answer.check == "prefetcher" and not answer.mistake]
@@ -16,12 +16,12 @@ CHECKS = sorted({answer.check for answer in ANSWERS})
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=str)
-def test_an_answer_gets_the_verdict_that_its_file_says(answer):
-    judge(answer)
+def test_answer_gets_the_verdict_of_its_file(answer):
+    assert_verdict(answer)
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_inputs_and_evidence_are_plain_data_and_a_seed_draws_the_same(check):
+def test_inputs_are_plain_data_and_depend_on_the_seed_alone(check):
     make = getattr(gpu_pipelining, check).make
     first, again = (evidence.encode(make(np.random.default_rng(5))[0]) for _ in range(2))
     assert first == again
@@ -29,13 +29,13 @@ def test_inputs_and_evidence_are_plain_data_and_a_seed_draws_the_same(check):
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_an_answer_that_stops_with_an_error_is_told_which(check):
+def test_message_quotes_the_error_of_a_crashing_answer(check):
     def broken(*args, **kwargs):
         raise ZeroDivisionError("my own mistake")
 
-    written = 2 if check == "broken_images" else 1
+    arguments = 2 if check == "broken_images" else 1
     with pytest.raises(CheckFailed, match="my own mistake"):
-        getattr(gpu_pipelining, check)(*[broken] * written)
+        getattr(gpu_pipelining, check)(*[broken] * arguments)
 
 
 @functools.cache
@@ -52,8 +52,8 @@ def host_batches():
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
 @pytest.mark.parametrize("answer", RIGHT_PREFETCHERS, ids=str)
-def test_the_right_prefetchers_give_every_value_on_a_real_gpu(answer):
-    [prefetch] = handed_to_the_check(answer)
+def test_right_prefetcher_yields_all_values_on_a_real_gpu(answer):
+    [prefetch] = check_arguments(answer)
     pinned = ([tensor.pin_memory() for tensor in batch] for batch in host_batches())
     weights = torch.ones(1024, 1024, device="cuda")
     sums = []

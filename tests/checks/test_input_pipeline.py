@@ -1,9 +1,9 @@
 import pytest
 
 from tests.bank import answers
-from tests.checks.in_process import judge
+from tests.checks.bank_verdicts import assert_verdict
 
 
 @pytest.mark.parametrize("answer", answers("input_pipeline"), ids=str)
-def test_an_answer_gets_the_verdict_that_its_file_says(answer):
-    judge(answer)
+def test_answer_gets_the_verdict_of_its_file(answer):
+    assert_verdict(answer)

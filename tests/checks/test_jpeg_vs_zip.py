@@ -5,20 +5,20 @@ from course_utils.checks import jpeg_vs_zip
 from course_utils.checks.core import evidence
 from course_utils.checks.core.check import CheckFailed, Mistake
 from tests.bank import answers
-from tests.checks.in_process import judge
+from tests.checks.bank_verdicts import assert_verdict
 
 ANSWERS = answers("jpeg_vs_zip")
 CHECKS = sorted({answer.check for answer in ANSWERS})
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=str)
-def test_an_answer_gets_the_verdict_that_its_file_says(answer):
-    judge(answer)
+def test_answer_gets_the_verdict_of_its_file(answer):
+    assert_verdict(answer)
 
 
 @pytest.mark.parametrize("name", CHECKS)
-def test_an_answer_that_is_not_written_yet_is_told_so(name):
-    def stub(*arguments, **options):
+def test_unsolved_exercise_fails_with_its_own_message(name):
+    def stub(*args, **kwargs):
         raise NotImplementedError
 
     with pytest.raises(CheckFailed, match="NotImplementedError"):
@@ -27,7 +27,7 @@ def test_an_answer_that_is_not_written_yet_is_told_so(name):
 
 @pytest.mark.parametrize("name", CHECKS)
 @pytest.mark.parametrize("forged", [None, 3, [], {}, {"value": 1}, [{"value": None}] * 4])
-def test_a_judge_takes_no_evidence_of_another_form(name, forged):
+def test_judge_rejects_evidence_of_another_form(name, forged):
     check = getattr(jpeg_vs_zip, name)
     truth = check.make(np.random.default_rng(0))[1]
     with pytest.raises(Mistake):

@@ -7,15 +7,15 @@ from course_utils.checks import multi_worker_handles
 from course_utils.checks.core.check import Mistake
 from course_utils.checks.multi_worker_handles.million_labels import COUNT, STRIDE
 from tests.bank import answers
-from tests.checks.in_process import judge
+from tests.checks.bank_verdicts import assert_verdict
 
 
 @pytest.mark.parametrize("answer", answers("multi_worker_handles"), ids=str)
-def test_an_answer_gets_the_verdict_that_its_file_says(answer):
-    judge(answer)
+def test_answer_gets_the_verdict_of_its_file(answer):
+    assert_verdict(answer)
 
 
-def test_a_line_too_few_is_called_so_even_where_the_last_one_would_be_read():
+def test_missing_label_reports_wrong_length_even_if_the_last_label_is_sampled():
     check = multi_worker_handles.million_labels
     inputs, truth = check.make(np.random.default_rng(0))
     inputs["start"] = (COUNT - 1) % STRIDE

@@ -1,4 +1,4 @@
-"""What all checks share: the check itself, plain-data evidence, observation of a student's code."""
+"""What all checks share: the check itself, evidence as plain data, drawn inputs, observation of code."""
 
 import lazy_loader
 

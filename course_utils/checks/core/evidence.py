@@ -1,7 +1,7 @@
-"""Plain data in bytes: what crosses between a probe beside a student's code and the judge.
+"""Encode plain data as bytes, to pass between a probe in the sandbox and the judge outside it.
 
-The format is a length, a JSON header of that length, and raw bytes that the header points into.
-Nothing in it can run code when it is read.
+The format is a length, a JSON header of that length, and raw bytes that the header points into. Unlike a
+pickle, it cannot run code when it is decoded.
 """
 
 import json
@@ -18,18 +18,18 @@ _PREFIX = 8
 
 
 class DamagedEvidenceError(ValueError):
-    """The bytes are not evidence: cut off, too large, or not in the format."""
+    """The bytes are not evidence: truncated, too large, or not in the format."""
 
 
 def encode(value: Any) -> bytes:  # noqa: ANN401 - any plain data
-    """Turn plain data into bytes.
+    """Encode plain data as bytes.
 
     Args:
         value: None, bool, int, float, str, bytes, a NumPy array of numbers, or dicts (with string keys),
             lists and tuples of these. Subclasses are reduced to their plain type.
 
     Raises:
-        TypeError: A value is none of these; the message says where it stands.
+        TypeError: A value is none of these; the message gives its location.
     """
     blob = bytearray()
     header = json.dumps(_flatten(value, blob, "evidence")).encode()
@@ -37,20 +37,20 @@ def encode(value: Any) -> bytes:  # noqa: ANN401 - any plain data
 
 
 def decode(data: bytes) -> Any:  # noqa: ANN401 - any plain data
-    """Read bytes made by `encode`; tuples come back as lists, arrays read-only.
+    """Decode the bytes from `encode`; tuples become lists, arrays read-only.
 
     Raises:
-        DamagedEvidenceError: The bytes are damaged or hold more than they may.
+        DamagedEvidenceError: The bytes are malformed or exceed a limit.
     """
     if len(data) > MAX_BYTES:
-        raise DamagedEvidenceError(f"{len(data)} bytes of evidence, at most {MAX_BYTES} are read")
+        raise DamagedEvidenceError(f"{len(data)} bytes of evidence exceed the limit of {MAX_BYTES}")
     size = int.from_bytes(data[:_PREFIX], "little")
     if size > MAX_HEADER:
-        raise DamagedEvidenceError(f"a header of {size} bytes, at most {MAX_HEADER} are read")
+        raise DamagedEvidenceError(f"a header of {size} bytes exceeds the limit of {MAX_HEADER}")
     blob = memoryview(data)[_PREFIX + size :]
     try:
         return _rebuild(json.loads(data[_PREFIX : _PREFIX + size]), _Blob(blob))
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise DamagedEvidenceError(f"unreadable evidence: {error}") from error
 
 
@@ -65,7 +65,7 @@ def _flatten(value: object, blob: bytearray, where: str) -> object:
     if isinstance(value, np.ndarray | np.generic):
         array = np.asarray(value)
         if array.dtype.name not in DTYPES:
-            raise TypeError(f"{where} is an array of {array.dtype}, not of plain numbers")
+            raise TypeError(f"{where} is an array of {array.dtype}, not of numbers")
         part = _store(array.tobytes(), blob)
         return {"array": part, "dtype": array.dtype.name, "shape": list(array.shape)}
     if isinstance(value, dict):
@@ -82,7 +82,7 @@ def _store(data: bytes, blob: bytearray) -> list[int]:
 
 
 class _Blob:
-    """Raw bytes that are handed out at most once, so that a small message cannot grow when it is read."""
+    """Raw bytes, each part of which is used at most once, so that decoding cannot amplify a small message."""
 
     def __init__(self, data: memoryview) -> None:
         self.data, self.left = data, len(data)
@@ -90,7 +90,7 @@ class _Blob:
     def take(self, start: int, size: int) -> bytes:
         self.left -= size
         if not 0 <= start <= start + size <= len(self.data) or self.left < 0:
-            raise ValueError("a part lies outside of the data, or is used twice")
+            raise ValueError("a part is outside the data, or is used twice")
         return bytes(self.data[start : start + size])
 
 
@@ -109,5 +109,5 @@ def _array(data: bytes, dtype: str, shape: list[int]) -> np.ndarray:
     if dtype not in DTYPES or min(shape, default=0) < 0:
         raise ValueError(f"an array of {dtype} with shape {shape}")
     if math.prod(shape) * np.dtype(dtype).itemsize != len(data):
-        raise ValueError(f"{len(data)} bytes are no {dtype} of shape {shape}")
+        raise ValueError(f"{len(data)} bytes do not fit {dtype} of shape {shape}")
     return np.frombuffer(data, dtype).reshape(shape)

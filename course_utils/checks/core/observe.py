@@ -1,22 +1,34 @@
-"""What probes share: try a student's code, describe what it returned, lay out files for it."""
+"""Helpers for probes: run a student's code, describe what it returned, lay out files for it."""
 
 import contextlib
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import torch
 
 from course_utils.checks.core.check import Mistake, crash_report
 
-Seen = dict[str, Any]
+
+class Attempt(TypedDict, total=False):
+    """What one step of a student's code led to: either a value or an error in one line."""
+
+    value: Any
+    error: str
 
 
-def attempt(action: Callable[[], object]) -> Seen:
-    """Run one step of a student's code.
+class ImageRecord(TypedDict):
+    """An image as plain data: the name of its type, and its numbers if it has any."""
+
+    kind: str
+    array: np.ndarray | None
+
+
+def attempt(action: Callable[[], object]) -> Attempt:
+    """Run one step of a student's code, and catch its exception.
 
     Returns:
         ``{"value": what it returned}``, or ``{"error": one line}`` if it raised an exception.
@@ -27,53 +39,56 @@ def attempt(action: Callable[[], object]) -> Seen:
         return {"error": crash_report(error)}
 
 
-def outcome(seen: Seen) -> Any:  # noqa: ANN401 - plain data
-    """What an attempt returned.
+def value_of(attempted: Attempt) -> Any:  # noqa: ANN401 - plain data
+    """Return the value of a successful attempt.
 
     Raises:
-        Mistake: It raised an exception.
+        Mistake: The attempt raised an exception.
     """
-    if seen.get("error", "").startswith("NotImplementedError"):
-        told = "This is not written yet: put your code in the place of `raise NotImplementedError()`."
-        raise Mistake("not_written_yet", told)
-    if "error" in seen:
-        raise Mistake("crash", f"Your code stopped with an error: {seen['error']}")
-    return seen["value"]
+    error = attempted.get("error")
+    if error is None:
+        return attempted["value"]
+    if error.startswith("NotImplementedError"):
+        message = "This exercise is not solved yet: replace `raise NotImplementedError()` with your code."
+        raise Mistake("not_written_yet", message)
+    raise Mistake("crash", f"Your code stopped with an error: {error}")
 
 
-def seen_image(image: object) -> Seen:
-    """Describe an image: the name of its type and, for a tensor or an array, its numbers."""
+def record_image(image: object) -> ImageRecord:
+    """Describe an image by the name of its type and, for a tensor or an array, its numbers."""
     array = image.detach().cpu().numpy() if isinstance(image, torch.Tensor) else image
     numbers = array if isinstance(array, np.ndarray) and array.dtype != object else None
-    return {"kind": kind_of(image), "array": numbers}
+    return {"kind": type_name(image), "array": numbers}
 
 
-def kind_of(value: object) -> str:
-    """The name of a value's type; "Tensor" for all kinds of tensors, torchvision's among them."""
+def type_name(value: object) -> str:
+    """Return the name of a value's type, "Tensor" for every subclass of torch.Tensor."""
     return "Tensor" if isinstance(value, torch.Tensor) else type(value).__name__
 
 
 @contextlib.contextmanager
-def folder_of(files: dict[str, bytes] | str) -> Iterator[Path]:
-    """A temporary folder with these files; names may hold a subfolder. The working directory stays.
+def folder_with(files: dict[str, bytes] | str) -> Iterator[Path]:
+    """Provide a temporary folder with these files, and restore the working directory afterwards.
 
-    When grading, the files may be laid out already; then `files` is the name of their folder.
+    Args:
+        files: Contents by name; a name may contain a subfolder. When grading, the files may exist already;
+            then this is the path of their folder.
     """
     if isinstance(files, str):
         with contextlib.chdir("."):
             yield Path(files)
         return
-    with tempfile.TemporaryDirectory() as made, contextlib.chdir("."):
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir("."):
         for name, data in files.items():
-            target = Path(made) / name
+            target = Path(folder) / name
             target.parent.mkdir(exist_ok=True)
             target.write_bytes(data)
-        yield Path(made)
+        yield Path(folder)
 
 
 @contextlib.contextmanager
-def no_warnings() -> Iterator[None]:
-    """Keep a student's warnings from standard error, where one would cost all points of a graded cell."""
+def ignore_warnings() -> Iterator[None]:
+    """Suppress warnings of a student's code: one on standard error would cost all points of the cell."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

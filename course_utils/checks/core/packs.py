@@ -1,4 +1,4 @@
-"""Random packs that the checks of lesson 02 draw, and how their judges compare samples."""
+"""Draw random packs for the checks of lesson 02, and compare the samples read from them."""
 
 import io
 import json
@@ -6,74 +6,74 @@ import zipfile
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
-from course_utils.checks.core import pictures
+from course_utils.checks.core import images
 from course_utils.checks.core.check import Mistake
-from course_utils.checks.core.observe import Seen, seen_image
+from course_utils.checks.core.observe import ImageRecord, record_image
 from course_utils.data import INFO_NAME
 
-# Members that no read buffer holds at once: each read has to move a shared position.
+# Makes a member larger than any read buffer, so that each read has to move a shared file position.
 _PADDING = b"." * 60_000
-Packed = tuple[dict[str, bytes], dict[str, int]]
 
 
-def draw_members(rng: np.random.Generator, count: int, padded: bool = True) -> Packed:
+class SampleRecord(ImageRecord):
+    """A sample as plain data: its image and its label."""
+
+    label: int
+
+
+def draw_members(
+    rng: np.random.Generator, count: int, padded: bool = True
+) -> tuple[dict[str, bytes], dict[str, int]]:
     """Draw JPEG members and their labels, both by name."""
-    names = pictures.names(rng, count)
-    return {name: _jpeg(pictures.draw(rng), padded) for name in names}, pictures.labels(rng, names)
+    names = images.draw_names(rng, count)
+    comment = _PADDING if padded else b""
+    members = {name: images.encode_jpeg(images.draw_image(rng), comment=comment) for name in names}
+    return members, images.draw_labels(rng, names)
 
 
-def zipped(members: dict[str, bytes]) -> bytes:
-    """A stored zip of members, as bytes."""
+def zip_bytes(members: dict[str, bytes]) -> bytes:
+    """Return an uncompressed zip of members, as bytes."""
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as pack:
+    with zipfile.ZipFile(file, "w") as archive:
         for name, data in members.items():
-            pack.writestr(name, data)
+            archive.writestr(name, data)
     return file.getvalue()
 
 
-def pack(members: dict[str, bytes], labels: dict[str, int]) -> bytes:
-    """A pack in the course's format, as bytes."""
-    return zipped({**members, INFO_NAME: json.dumps({"labels": labels}).encode()})
+def pack_bytes(members: dict[str, bytes], labels: dict[str, int]) -> bytes:
+    """Return a pack in the course's format, as bytes."""
+    return zip_bytes({**members, INFO_NAME: json.dumps({"labels": labels}).encode()})
 
 
-def _jpeg(pixels: np.ndarray, padded: bool) -> bytes:
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "JPEG", quality=90, comment=_PADDING if padded else b"")
-    return file.getvalue()
-
-
-def seen_samples(dataset: Any, indices: list[int]) -> list[Seen]:  # noqa: ANN401 - the student's dataset
-    """Ask a dataset for samples, and describe them in plain data."""
+def record_samples(dataset: Any, indices: list[int]) -> list[SampleRecord]:  # noqa: ANN401 - the student's
+    """Read samples from a student's dataset, and describe them as plain data."""
     samples = [dataset[index] for index in indices]
-    return [{**seen_image(image), "label": int(label)} for image, label in samples]
+    return [{**record_image(image), "label": int(label)} for image, label in samples]
 
 
-def expect_samples(found: list[Seen], indices: list[int], truth: dict[str, Any], where: str) -> None:
-    """Compare samples with the pack.
+def expect_samples(found: list[SampleRecord], indices: list[int], truth: dict[str, Any], where: str) -> None:
+    """Compare samples with the pack that they were read from.
 
     Args:
-        found: What `seen_samples` returned.
-        indices: What was asked for.
+        found: What `record_samples` returned.
+        indices: The indices that were read.
         truth: ``members`` (their bytes by name) and ``labels``.
-        where: In which process, for the message.
+        where: The process that read them, for the message.
 
     Raises:
-        Mistake: A picture or a label is another one.
+        Mistake: An image or a label differs.
     """
     names = sorted(truth["members"])
     for sample, index in zip(found, indices, strict=True):
-        wanted = pictures.decoded(truth["members"][names[index]])
-        pixels = pictures.expect_uint8_tensor(sample)
-        pictures.expect_shape(pixels, wanted.shape)
-        if not pictures.alike(pixels, wanted):
+        expected = images.decode_rgb(truth["members"][names[index]])
+        pixels = images.expect_uint8_tensor(sample)
+        images.expect_shape(pixels, expected.shape)
+        if not images.look_alike(pixels, expected):
             raise Mistake(
                 "other_pixels",
-                f"Sample {index}, read in {where}, is not the picture of {names[index]}. Samples come in the "
+                f"Sample {index}, read in {where}, is not the image {names[index]}. Samples come in the "
                 "sorted order of their names.",
             )
         if sample["label"] != truth["labels"][names[index]]:
-            raise Mistake(
-                "wrong_label", f"Sample {index}, read in {where}, has the label of another picture."
-            )
+            raise Mistake("wrong_label", f"Sample {index}, read in {where}, has the label of another image.")

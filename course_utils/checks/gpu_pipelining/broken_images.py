@@ -1,9 +1,9 @@
-"""The check of a collate function that drops broken images, and of the loop that says how many."""
+"""Check a collate function that drops broken images, and a loop that reports how many."""
 
 import multiprocessing
 import warnings
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import torch
@@ -14,8 +14,11 @@ from course_utils.checks.core import Evidence, Inputs, Mistake, Truth
 BATCH_SIZE, BATCHES = 4, 7
 
 
-class SomeBroken(Dataset):
-    """Samples (image, label); the image of a broken file is None, its label is known all the same."""
+Sample = tuple[torch.Tensor | None, int]
+
+
+class PartlyBroken(Dataset[Sample]):
+    """Samples (image, label); the image of a broken file is None, but its label is known."""
 
     def __init__(self, images: np.ndarray, labels: np.ndarray, broken: np.ndarray) -> None:
         self.images = [torch.from_numpy(image.copy()) for image in images]
@@ -24,12 +27,26 @@ class SomeBroken(Dataset):
     def __len__(self) -> int:
         return len(self.labels)
 
-    def __getitem__(self, index: int) -> tuple[torch.Tensor | None, int]:
+    def __getitem__(self, index: int) -> Sample:
         return (None if self.broken[index] else self.images[index]), self.labels[index]
 
 
+class BatchRecord(TypedDict):
+    """A batch as plain data; None stands for what is neither a tensor nor an array."""
+
+    images: np.ndarray | None
+    labels: np.ndarray | None
+
+
+class EpochRecord(TypedDict):
+    """The batches of one epoch, and the counts of broken images reported during it."""
+
+    batches: list[BatchRecord]
+    reported: list[int]
+
+
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw images and labels: some batches are whole, some have broken images, two have nothing else."""
+    """Draw images and labels: some batches are intact, some have broken images, two have no others."""
     samples = BATCHES * BATCH_SIZE - 1
     broken = rng.random(samples) < 0.3
     broken[:BATCH_SIZE] = False
@@ -48,21 +65,23 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
 def probe(
     inputs: Inputs, collate: Callable[..., Any], good_batches: Callable[..., Iterable[Any]]
 ) -> Evidence:
-    """Run an epoch in this process, and one in a worker where the system can fork one safely."""
-    dataset = SomeBroken(**inputs)
+    """Run one epoch in this process, and one in a worker where the system can fork safely."""
+    dataset = PartlyBroken(**inputs)
     loaders = {"here": DataLoader(dataset, BATCH_SIZE, collate_fn=collate)}
     if "fork" in multiprocessing.get_all_start_methods() and not torch.backends.mps.is_available():
         loaders["worker"] = DataLoader(
             dataset, BATCH_SIZE, collate_fn=collate, num_workers=1, multiprocessing_context="fork"
         )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of forks with threads around
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # Python 3.12 warns when a process with threads forks
         return {where: _epoch(loader, good_batches) for where, loader in loaders.items()}
 
 
-def _epoch(loader: DataLoader, good_batches: Callable[..., Iterable[Any]]) -> dict:
+def _epoch(loader: DataLoader[Sample], good_batches: Callable[..., Iterable[Any]]) -> EpochRecord:
     reported: list[int] = []
-    batches = []
+    batches: list[BatchRecord] = []
     for images, labels in good_batches(loader, lambda count: reported.append(int(count))):
         batches.append({"images": _array(images), "labels": _array(labels)})
     return {"batches": batches, "reported": reported}
@@ -73,87 +92,89 @@ def _array(value: object) -> np.ndarray | None:
 
 
 def judge(truth: Truth, found: Evidence) -> str:
-    """Judge what came out of both epochs."""
+    """Check the batches of both epochs, and the reported counts."""
     good = ~truth["broken"]
     for epoch in (found["here"], found["worker"]):
-        _whole_batches(epoch["batches"])
-        images = np.concatenate([batch["images"] for batch in epoch["batches"]])
-        labels = np.concatenate([batch["labels"] for batch in epoch["batches"]])
-        _right_samples(truth["images"][good], truth["labels"][good], images, labels)
-        _batched(len(epoch["batches"]), good)
-    _reported(int(truth["broken"].sum()), found)
+        images, labels = _joined(epoch["batches"])
+        _expect_samples(truth["images"][good], truth["labels"][good], images, labels)
+        _expect_batch_count(len(epoch["batches"]), good)
+    _expect_counts(int(truth["broken"].sum()), found)
     return (
-        "Every good image comes once, in order and with its own label; no batch is empty; the number of "
+        "Every good image arrives once, in order and with its own label; no batch is empty; the number of "
         "dropped images is reported, also when a worker collates."
     )
 
 
-def _whole_batches(batches: list[dict]) -> None:
+def _joined(batches: list[BatchRecord]) -> tuple[np.ndarray, np.ndarray]:
     if not batches:
-        raise Mistake("no_batches", "good_batches(...) gave no batch at all; yield (images, labels).")
-    if any(batch["images"] is None or batch["labels"] is None for batch in batches):
+        raise Mistake("no_batches", "good_batches(...) yielded no batch; yield (images, labels).")
+    images = [batch["images"] for batch in batches if batch["images"] is not None]
+    labels = [batch["labels"] for batch in batches if batch["labels"] is not None]
+    if min(len(images), len(labels)) < len(batches):
         raise Mistake("not_tensors", "Yield (images, labels) as two tensors, for every batch.")
-    if any(len(batch["images"]) == 0 for batch in batches):
+    if any(len(batch) == 0 for batch in images):
         raise Mistake(
             "empty_batch",
-            "One batch holds only broken images, and you yield an empty one. A mean over no images is nan "
-            "and ruins the weights: skip such a batch.",
+            "You yield an empty batch where all images are broken. The mean loss over no images is NaN and "
+            "ruins the weights: skip such a batch.",
         )
+    return np.concatenate(images), np.concatenate(labels)
 
 
-def _right_samples(
+def _expect_samples(
     true_images: np.ndarray, true_labels: np.ndarray, images: np.ndarray, labels: np.ndarray
 ) -> None:
     if len(images) != len(labels):
         raise Mistake(
             "loses_labels",
-            f"{len(images)} images come with {len(labels)} labels. Drop image and label of a sample "
-            "together.",
+            f"{len(images)} images come with {len(labels)} labels. Drop a sample's image and label together.",
         )
     if len(images) < len(true_images):
         raise Mistake(
             "loses_good_images",
-            f"Of {len(true_images)} good images {len(images)} arrive. Drop the broken ones only.",
+            f"Only {len(images)} of {len(true_images)} good images arrive. Drop only the broken ones.",
         )
     if images.shape != true_images.shape or not np.array_equal(images, true_images):
         raise Mistake(
             "other_images",
-            f"The images are not the good ones of the dataset in their order: {len(images)} arrive, of shape "
-            f"{list(images.shape[1:])}, for {len(true_images)} of shape {list(true_images.shape[1:])}. "
-            "Nothing may stand in for a broken image.",
+            f"The images are not the dataset's good ones in order: {len(images)} arrive, of shape "
+            f"{list(images.shape[1:])}, instead of {len(true_images)} of shape "
+            f"{list(true_images.shape[1:])}. Do not replace a broken image by another.",
         )
     if not np.array_equal(labels, true_labels):
         raise Mistake(
             "loses_labels",
-            "The images have the labels of other images. Keep image and label of a sample together when you "
-            "drop.",
+            "Images come with the labels of other images. Drop a sample's image and label together.",
         )
 
 
-def _batched(batches: int, good: np.ndarray) -> None:
+def _expect_batch_count(batches: int, good: np.ndarray) -> None:
     whole = [good[i : i + BATCH_SIZE].any() for i in range(0, len(good), BATCH_SIZE)]
     if batches < sum(whole) / 2:
-        raise Mistake("holds_everything", "Yield batch after batch, not the whole epoch in a few large ones.")
+        raise Mistake(
+            "holds_everything", "Yield one batch after another, not the whole epoch in a few large ones."
+        )
 
 
-def _reported(broken: int, found: Evidence) -> None:
+def _expect_counts(broken: int, found: Evidence) -> None:
     sums = {where: sum(epoch["reported"]) for where, epoch in found.items()}
     if all(count == broken for count in sums.values()):
         return
     if sums["here"] == 0:
         raise Mistake(
             "drops_silently",
-            f"{broken} images are broken and nobody is told. Call report(count) so that the counts add up "
-            "to them.",
+            f"{broken} images are broken, but none was reported. Call report(count) so that the counts add "
+            "up to that number.",
         )
     if sums["here"] == broken:
         raise Mistake(
             "counts_in_the_worker",
-            f"With a worker you report {sums['worker']} of {broken} broken images. collate runs in the "
-            "worker: a variable that it changes there stays there. Return the count with the batch.",
+            f"With a worker, you report {sums['worker']} of {broken} broken images. collate runs in the "
+            "worker, and a variable that it changes there does not change in the main process. Return the "
+            "count with the batch.",
         )
     raise Mistake(
         "wrong_count",
-        f"You report {sums['here']} dropped images; {broken} are broken. Count those of a batch that is "
-        "dropped as a whole too, also at the end of the epoch.",
+        f"You report {sums['here']} dropped images, but {broken} are broken. Count also the images of a "
+        "batch that is dropped as a whole, even at the end of the epoch.",
     )

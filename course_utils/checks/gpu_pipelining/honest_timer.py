@@ -1,7 +1,8 @@
-"""The check of a stopwatch for training steps, on machines whose times stand in a script."""
+"""Check a timer of training steps on simulated machines whose times are known."""
 
 from collections.abc import Callable, Iterator
 from math import inf, isfinite
+from typing import TypedDict
 
 import numpy as np
 
@@ -9,43 +10,64 @@ from course_utils.checks.core import Evidence, Inputs, Mistake, Truth
 from course_utils.fakes import LAUNCH_SECONDS, ScriptedMachine
 
 EPOCHS, BATCHES = 4, 60
-ALLOWED = 0.03
+TOLERANCE = 0.03
 
 ADVICE = {
-    "loading_left_out": "Your time starts after the batch has arrived: the loading is missing. Read the "
+    "loading_left_out": "Your time starts after the batch has arrived, so the loading is missing. Read the "
     "clock before the loop asks for its first batch, so that waiting for data counts.",
-    "no_synchronisation": "Your time ends while the device still computes: a step is only queued when "
-    "`step` returns. Call device.synchronize() before you read the clock at the end of an epoch.",
+    "no_synchronisation": "Your time ends while the device is still computing: when `step` returns, its work "
+    "is only queued. Call device.synchronize() before you read the clock at the end of an epoch.",
     "synchronises_every_step": "Your time is loading plus computing, because you wait for the device in "
-    "every step. That stops the overlap which you want to measure. Synchronise once, at the end of an epoch.",
+    "every step. That prevents the overlap that you want to measure. Synchronise once, at the end of an "
+    "epoch.",
     "cold_and_warm_mean": "Your time is a mean over the first epoch and the later ones. The first one fills "
-    "the caches and warms up: leave it out.",
-    "warm_up_counted": "Your time counts the first epoch, which fills the caches and warms up. Run it, but "
-    "measure the epochs after it.",
-    "per_epoch": "Your time is that of a whole epoch. Divide by the number of batches.",
-    "milliseconds": "Your time looks like milliseconds; return seconds.",
+    "caches and warms up the device: leave it out.",
+    "warm_up_counted": "Your time includes the first epoch, which fills caches and warms up the device. Run "
+    "it, but measure the epochs after it.",
+    "per_epoch": "Your time is that of a whole epoch. Divide it by the number of batches.",
+    "milliseconds": "Your time seems to be in milliseconds; return seconds.",
     "batches_per_second": "That is batches per second; return seconds per batch.",
 }
 
 
+class MachineTimes(TypedDict):
+    """A simulated machine's times in seconds, and how much slower its first epoch and first step are."""
+
+    load: list[float]
+    compute: float
+    cold: float
+    warm_up: float
+
+
+class Answer(TypedDict):
+    """What the student's timer returned (None if it is not a number), its type, and the steps it ran."""
+
+    seconds: float | None
+    kind: str
+    steps: int
+
+
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw two machines, one that waits for its loader and one that waits for its device."""
-    worlds = [_world(rng.uniform(6, 10, BATCHES), 3.0, rng), _world(rng.uniform(1, 3, BATCHES), 8.0, rng)]
-    return {"worlds": worlds, "epochs": EPOCHS}, {"worlds": worlds}
+    """Draw two machines, one limited by its loader and one by its device."""
+    machines = [
+        _draw_times(rng.uniform(6, 10, BATCHES), 3.0, rng),
+        _draw_times(rng.uniform(1, 3, BATCHES), 8.0, rng),
+    ]
+    return {"machines": machines, "epochs": EPOCHS}, {"machines": machines}
 
 
-def _world(load_ms: np.ndarray, compute_ms: float, rng: np.random.Generator) -> dict:
+def _draw_times(load_ms: np.ndarray, compute_ms: float, rng: np.random.Generator) -> MachineTimes:
     compute = compute_ms * rng.uniform(0.9, 1.1)
     return {"load": (load_ms / 1e3).tolist(), "compute": compute / 1e3, "cold": 4.0, "warm_up": 20.0}
 
 
 def probe(inputs: Inputs, seconds_per_batch: Callable[..., float]) -> Evidence:
-    """Let the stopwatch measure each machine."""
-    return [_measure(world, inputs["epochs"], seconds_per_batch) for world in inputs["worlds"]]
+    """Let the student's timer measure each machine."""
+    return [_measure(times, inputs["epochs"], seconds_per_batch) for times in inputs["machines"]]
 
 
-def _measure(world: dict, epochs: int, seconds_per_batch: Callable[..., float]) -> dict:
-    machine = ScriptedMachine(**world)
+def _measure(times: MachineTimes, epochs: int, seconds_per_batch: Callable[..., float]) -> Answer:
+    machine = ScriptedMachine(**times)
     answer = seconds_per_batch(machine.loader, machine.step, machine.clock, machine.device, epochs)
     number = isinstance(answer, int | float | np.number) and not isinstance(answer, bool)
     return {
@@ -56,87 +78,87 @@ def _measure(world: dict, epochs: int, seconds_per_batch: Callable[..., float]) 
 
 
 def judge(truth: Truth, found: Evidence) -> str:
-    """Compare with the times in the script, and with the times that each mistake would give."""
-    worlds = truth["worlds"]
+    """Compare with the true times, and with the times that each known mistake would give."""
+    machines = truth["machines"]
     for answer in found:
         if answer["seconds"] is None:
             raise Mistake(
-                "not_a_number", f"Return the seconds per batch as a number, not as {answer['kind']}."
+                "not_a_number", f"Return the seconds per batch as a number, not as a {answer['kind']}."
             )
         if answer["steps"] == 0:
             raise Mistake(
                 "no_training", "Your function never called step(batch), so it measured no training."
             )
-    told = [answer["seconds"] for answer in found]
-    true = [_warm(world) for world in worlds]
-    if _off(told, true) > ALLOWED:
-        raise _mistake(worlds, told, true)
+    measured = [answer["seconds"] for answer in found]
+    true = [_warm_seconds(times) for times in machines]
+    if _relative_error(measured, true) > TOLERANCE:
+        raise _mistake(machines, measured, true)
     return (
-        "Your stopwatch counts the loading, waits for the device once at the end, and leaves the first "
-        "epoch out: it tells the truth on a machine that waits for its loader and on one that waits for its "
-        "device."
+        "Your timer counts the loading, waits for the device once at the end, and leaves the first epoch "
+        "out: it is right on a machine limited by its loader and on one limited by its device."
     )
 
 
-def _mistake(worlds: list[dict], told: list[float], true: list[float]) -> Mistake:
-    known = [(_off(told, wrong), name) for name, wrong in _mistaken(worlds, true)]
+def _mistake(machines: list[MachineTimes], measured: list[float], true: list[float]) -> Mistake:
+    known = [(_relative_error(measured, wrong), name) for name, wrong in _known_mistakes(machines, true)]
     distance, name = min(known)
-    if distance <= 2 * ALLOWED:
+    if distance <= 2 * TOLERANCE:
         return Mistake(name, ADVICE[name])
     pairs = ", ".join(
-        f"{1e3 * a:.3g} ms where the script says {1e3 * b:.3g} ms" for a, b in zip(told, true, strict=True)
+        f"{1e3 * a:.3g} ms instead of {1e3 * b:.3g} ms" for a, b in zip(measured, true, strict=True)
     )
     return Mistake(
         "wrong_time",
-        f"Your stopwatch says {pairs} per batch. Measure whole epochs after the first: clock before the "
-        "first batch is asked for, device.synchronize() before the clock at the end, time over batches.",
+        f"Your timer returns {pairs} per batch. Measure whole epochs after the first one: read the clock "
+        "before the first batch is requested, call device.synchronize() before you read the clock at the "
+        "end, and divide the time by the number of batches.",
     )
 
 
-def _off(told: list[float], other: list[float]) -> float:
-    # Not a number is as far off as can be: it compares with nothing.
-    return max(abs(a / b - 1) if isfinite(a) else inf for a, b in zip(told, other, strict=True))
+def _relative_error(measured: list[float], other: list[float]) -> float:
+    # A NaN would compare as false and pass for the best match.
+    return max(abs(a / b - 1) if isfinite(a) else inf for a, b in zip(measured, other, strict=True))
 
 
-def _mistaken(worlds: list[dict], true: list[float]) -> Iterator[tuple[str, list[float]]]:
-    """What each known mistake would tell, in seconds per batch of each machine."""
-    load = [float(np.mean(world["load"])) for world in worlds]
-    compute = [world["compute"] for world in worlds]
-    cold = [_epoch(world, first=True) for world in worlds]
-    extra = [(w["warm_up"] - 1) * w["compute"] / BATCHES for w in worlds]
+def _known_mistakes(machines: list[MachineTimes], true: list[float]) -> Iterator[tuple[str, list[float]]]:
+    """Yield the seconds per batch of each machine that each known mistake would give."""
+    load = [float(np.mean(times["load"])) for times in machines]
+    compute = [times["compute"] for times in machines]
+    cold = [_epoch_seconds(times, first=True) for times in machines]
+    extra = [(w["warm_up"] - 1) * w["compute"] / BATCHES for w in machines]
     for share in (0, 1 / EPOCHS, 1):
-        slower = [1 + share * (world["cold"] - 1) for world in worlds]
+        slower = [1 + share * (times["cold"] - 1) for times in machines]
         yield "no_synchronisation", [a * b for a, b in zip(load, slower, strict=True)]
         both = zip(load, slower, compute, extra, strict=True)
         yield "synchronises_every_step", [a * b + c + share * d for a, b, c, d in both]
         yield "loading_left_out", [c + share * d for c, d in zip(compute, extra, strict=True)]
-    yield "loading_left_out", [LAUNCH_SECONDS] * len(worlds)
+    yield "loading_left_out", [LAUNCH_SECONDS] * len(machines)
     yield "cold_and_warm_mean", [(a + (EPOCHS - 1) * b) / EPOCHS for a, b in zip(cold, true, strict=True)]
     yield "cold_and_warm_mean", [(a + b) / 2 for a, b in zip(cold, true, strict=True)]
     yield "warm_up_counted", cold
     yield (
         "warm_up_counted",
-        [_without_first_batch(w, c, t) for w, c, t in zip(worlds, cold, true, strict=True)],
+        [_mean_without_first_batch(w, c, t) for w, c, t in zip(machines, cold, true, strict=True)],
     )
     yield "per_epoch", [BATCHES * t for t in true]
     yield "milliseconds", [1e3 * t for t in true]
     yield "batches_per_second", [1 / t for t in true]
 
 
-def _without_first_batch(world: dict, cold: float, warm: float) -> float:
-    first = world["cold"] * world["load"][0] + world["warm_up"] * world["compute"]
+def _mean_without_first_batch(times: MachineTimes, cold: float, warm: float) -> float:
+    first = times["cold"] * times["load"][0] + times["warm_up"] * times["compute"]
     return (BATCHES * (cold + (EPOCHS - 1) * warm) - first) / (EPOCHS * BATCHES - 1)
 
 
-def _warm(world: dict) -> float:
-    return _epoch(world, first=False)
+def _warm_seconds(times: MachineTimes) -> float:
+    return _epoch_seconds(times, first=False)
 
 
-def _epoch(world: dict, first: bool) -> float:
-    """Seconds per batch that the script gives an epoch: the device works while the host goes on."""
-    host = device = 0.0
-    for number, load in enumerate(world["load"]):
-        host += load * (world["cold"] if first else 1) + LAUNCH_SECONDS
-        slow = world["warm_up"] if first and number == 0 else 1
-        device = max(device, host) + world["compute"] * slow
-    return device / len(world["load"])
+def _epoch_seconds(times: MachineTimes, first: bool) -> float:
+    """Return the seconds per batch of one epoch: the host loads the next batch while the device works."""
+    host = device = 0.0  # when each is free
+    for number, load in enumerate(times["load"]):
+        host += load * (times["cold"] if first else 1) + LAUNCH_SECONDS
+        slow = times["warm_up"] if first and number == 0 else 1
+        device = max(device, host) + times["compute"] * slow
+    return device / len(times["load"])

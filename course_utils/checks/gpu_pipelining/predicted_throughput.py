@@ -1,37 +1,47 @@
-"""The check of a prediction: how many images a second a pipeline gives, from its stage times."""
+"""Check a prediction of a pipeline's images per second from its stage times."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
 from course_utils.checks.core import Evidence, Inputs, Mistake, Truth
 from course_utils.pipeline import Pipeline, StageTimes, simulate, simulation_disabled
 
-ALLOWED = 1e-6
-Case = dict[str, Any]
+TOLERANCE = 1e-6
+
+
+class Case(TypedDict):
+    """A pipeline and its stage times in milliseconds, one loading time per batch."""
+
+    load_ms: list[int]
+    compute_ms: int
+    num_workers: int
+    prefetch_factor: int
+    batch_size: int
+
 
 ADVICE = {
-    "sum_instead_of_max": "You add loading and computing for every batch. With workers the two overlap: a "
+    "sum_instead_of_max": "You add loading and computing for every batch. With workers the two overlap: one "
     "batch is computed while the workers load the next ones.",
-    "prefetch_per_loader": "You keep prefetch_factor batches on order. The factor counts per worker: "
-    "num_workers * prefetch_factor batches are on order.",
-    "unlimited_prefetch": "Your workers run ahead without a limit. A worker gets a new order only when the "
-    "loop takes a batch, so never more than num_workers * prefetch_factor are on order.",
-    "order_ignored": "Your loop takes whatever batch is ready. A DataLoader hands the batches over in "
-    "order: batch k comes from worker k % num_workers, and a slow one holds back those behind it.",
-    "averages_only": "You compute from averages. Uneven batches, the order, and the filling of the pipeline "
-    "at the start cost time too: go through the batches one by one.",
-    "one_worker": "You load the batches one after the other, as one worker would. num_workers of them load "
-    "at once.",
+    "prefetch_per_loader": "You keep prefetch_factor batches in flight. The factor counts per worker: "
+    "num_workers * prefetch_factor batches are in flight.",
+    "unlimited_prefetch": "Your workers run ahead without a limit. A worker gets a new request only when the "
+    "loop takes a batch, so never more than num_workers * prefetch_factor batches are in flight.",
+    "order_ignored": "Your loop takes whichever batch is ready. A DataLoader returns the batches in order: "
+    "batch k comes from worker k % num_workers, and a slow batch delays those after it.",
+    "averages_only": "You compute from averages. Uneven batches, their order, and filling the pipeline at "
+    "the start cost time too: simulate the batches one by one.",
+    "one_worker": "You load the batches one after another, as one worker would. num_workers workers load at "
+    "once.",
     "batches_not_images": "That is batches per second. Multiply by batch_size.",
-    "per_millisecond": "That is images per millisecond. The times are milliseconds; return images per "
+    "per_millisecond": "That is images per millisecond. The times are in milliseconds; return images per "
     "second.",
 }
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw pipelines: no workers, even batches, and batches of which some are slow."""
+    """Draw pipelines without and with workers, with even batches and with some slow ones."""
     cases = [_case(rng, 0, 2, uneven=True), _case(rng, 1, 2), _case(rng, 2, 1), _case(rng, 3, 3)]
     cases += [
         _case(rng, workers, prefetch, uneven=True) for workers, prefetch in ((1, 3), (2, 2), (2, 4), (3, 3))
@@ -56,24 +66,24 @@ def _case(rng: np.random.Generator, workers: int, prefetch_factor: int, uneven: 
 
 
 def probe(inputs: Inputs, images_per_second: Callable[..., float]) -> Evidence:
-    """Ask for a prediction of each pipeline; the lesson's own model is not at hand meanwhile."""
+    """Ask for a prediction of each pipeline, with the lesson's own model disabled."""
     with simulation_disabled():
         answers = [images_per_second(**case) for case in inputs["cases"]]
     return [float(a) if isinstance(a, int | float | np.number) else type(a).__name__ for a in answers]
 
 
 def judge(truth: Truth, found: Evidence) -> str:
-    """Compare with the model, and with what each mistake would predict."""
+    """Compare with the model, and with what each known mistake would predict."""
     cases = truth["cases"]
     true = [_images_per_second(case) for case in cases]
     for answer in found:
         if isinstance(answer, str):
-            raise Mistake("not_a_number", f"Return the images per second as a number, not as {answer}.")
+            raise Mistake("not_a_number", f"Return the images per second as a number, not as a {answer}.")
     if not _agree(found, true):
         raise _mistake(cases, found, true)
     return (
         "Your prediction is right for loading in the main process, for even batches and for slow ones, with "
-        "1, 2 and 3 workers: num_workers * prefetch_factor batches on order, handed over in order."
+        "1, 2 and 3 workers: num_workers * prefetch_factor batches in flight, returned in order."
     )
 
 
@@ -90,22 +100,28 @@ def _mistake(cases: list[Case], found: list[float], true: list[float]) -> Mistak
     return Mistake(
         "wrong_prediction",
         f"With num_workers={case['num_workers']}, prefetch_factor={case['prefetch_factor']}, "
-        f"compute_ms={case['compute_ms']} and load_ms={case['load_ms'][:6]} … you predict "
-        f"{found[wrong[0]]:.2f} images/s; the pipeline gives {true[wrong[0]]:.2f}. Write down by hand when "
-        "the first six batches are ordered, loaded, taken and computed, and compare with what your code "
-        "says.",
+        f"compute_ms={case['compute_ms']} and load_ms={case['load_ms'][:6]} …, you predict "
+        f"{found[wrong[0]]:.2f} images/s; the pipeline processes {true[wrong[0]]:.2f}. Write down by hand "
+        "when the first six batches are requested, loaded, taken and computed, and compare with your code.",
     )
 
 
 def _agree(found: list[float], other: list[float]) -> bool:
-    return all(abs(a - b) <= ALLOWED * abs(b) for a, b in zip(found, other, strict=True))
+    return all(abs(a - b) <= TOLERANCE * abs(b) for a, b in zip(found, other, strict=True))
 
 
-def _images_per_second(case: Case, **changed: object) -> float:
-    settings = {"workers": case["num_workers"], "prefetch_factor": case["prefetch_factor"], **changed}
+def _images_per_second(
+    case: Case, workers: int | None = None, prefetch_factor: int | None = None, in_order: bool = True
+) -> float:
+    pipeline = Pipeline(
+        workers=case["num_workers"] if workers is None else workers,
+        prefetch_factor=case["prefetch_factor"] if prefetch_factor is None else prefetch_factor,
+        in_order=in_order,
+        accelerator=False,
+    )
     times = StageTimes(decode=case["load_ms"], compute=case["compute_ms"])
     batches = len(case["load_ms"])
-    run = simulate(Pipeline(**settings, accelerator=False), times, batches)
+    run = simulate(pipeline, times, batches)
     return 1e3 * batches * case["batch_size"] / run.total_seconds
 
 
@@ -125,10 +141,10 @@ def _averaged(case: Case) -> float:
 
 
 def _per_loader(case: Case) -> float:
-    workers, on_order = case["num_workers"], case["prefetch_factor"]
-    if on_order < workers:
-        return _images_per_second(case, workers=on_order, prefetch_factor=1)
-    return _images_per_second(case, prefetch_factor=on_order // max(workers, 1))
+    workers, in_flight = case["num_workers"], case["prefetch_factor"]
+    if in_flight < workers:
+        return _images_per_second(case, workers=in_flight, prefetch_factor=1)
+    return _images_per_second(case, prefetch_factor=in_flight // max(workers, 1))
 
 
 MISTAKEN: dict[str, Callable[[Case], float]] = {

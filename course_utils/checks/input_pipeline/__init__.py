@@ -1,4 +1,4 @@
-"""Lesson 00: the checks of its exercises, one module each."""
+"""Checks of the exercises of lesson 00, one module each."""
 
 from course_utils.checks.core import find_checks
 

@@ -112,6 +112,6 @@ def _check(shell: InteractiveShell, step: dict[str, Any]) -> dict[str, Any]:
     try:
         check: Check = getattr(importlib.import_module(step["module"]), step["check"])
         answers = eval(f"({step['answers']})", shell.user_ns)
-        return {"evidence": check.examine(step["inputs"], *answers)}
+        return {"evidence": check.run_probe(step["inputs"], *answers)}
     except BaseException as error:  # also SystemExit: an answer that leaves is a crash of the answer
         return {"evidence": evidence.encode({"crash": crash_report(error)})}

@@ -3,28 +3,28 @@ import subprocess
 import sys
 from pathlib import Path
 
-from course_utils.checks.core.audit import watching
+from course_utils.checks.core.audit import record_file_events
 
 
-def test_it_notes_openings_listings_and_looks_in_the_folder(tmp_path):
+def test_open_list_and_stat_in_the_folder_are_recorded(tmp_path):
     (tmp_path / "a.txt").write_text("a")
-    with watching(tmp_path) as seen:
+    with record_file_events(tmp_path) as events:
         Path(tmp_path / "a.txt").read_text()
         os.listdir(tmp_path)  # noqa: PTH208
         os.path.exists(tmp_path / "a.txt")  # noqa: PTH110
-    assert seen == [["open", "a.txt"], ["list", ""], ["stat", "a.txt"]]
+    assert events == [["open", "a.txt"], ["list", ""], ["stat", "a.txt"]]
 
 
-def test_it_does_not_note_what_happens_elsewhere_or_later(tmp_path):
+def test_operations_elsewhere_or_later_are_not_recorded(tmp_path):
     (tmp_path / "inside").mkdir()
-    with watching(tmp_path / "inside") as seen:
+    with record_file_events(tmp_path / "inside") as events:
         os.listdir(tmp_path)  # noqa: PTH208
     os.listdir(tmp_path / "inside")  # noqa: PTH208
-    assert seen == []
+    assert events == []
 
 
-def test_it_notes_a_command_that_could_read_unseen(tmp_path):
-    with watching(tmp_path) as seen:
+def test_started_command_is_recorded_and_stat_restored(tmp_path):
+    with record_file_events(tmp_path) as events:
         subprocess.run([sys.executable, "-c", ""], check=True)
-    assert ["process", ""] in seen
+    assert ["process", ""] in events
     assert os.stat.__name__ == "stat"

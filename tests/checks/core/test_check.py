@@ -18,20 +18,20 @@ adding = Check(
 )
 
 
-def test_a_right_answer_gets_a_verdict_that_a_notebook_prints(capsys):
-    # No value of the cell: nbgrader would take it for points.
+def test_right_answer_prints_its_verdict_and_displays_no_value(capsys):
+    # nbgrader would take a displayed value for points.
     assert DisplayFormatter().format(adding(sum)) == ({}, {})
     assert capsys.readouterr().out == "✓ adds numbers\n"
 
 
-def test_a_wrong_answer_fails_with_the_name_and_the_message_of_its_mistake():
+def test_wrong_answer_fails_with_name_and_message_of_its_mistake():
     with pytest.raises(CheckFailed, match="Add all the numbers") as caught:
         adding(max)
     assert caught.value.mistake == "wrong_sum"
     assert caught.value._render_traceback_() == ["✗ Add all the numbers.   [wrong_sum]"]
 
 
-def test_an_error_in_the_answer_is_reported_with_its_line():
+def test_error_in_the_answer_is_reported_with_its_line():
     def divide(numbers):
         return numbers[0] / 0
 
@@ -40,20 +40,20 @@ def test_an_error_in_the_answer_is_reported_with_its_line():
     assert caught.value.mistake == "crash"
 
 
-def test_an_answer_that_is_not_plain_data_is_no_evidence_of_anything():
+def test_result_that_is_not_plain_data_fails():
     with pytest.raises(CheckFailed, match="not plain data"):
         adding(lambda numbers: object())
 
 
 @pytest.mark.parametrize("data", [b"", b"nonsense", evidence.encode([1]), evidence.encode({"evidence": [1]})])
-def test_forged_bytes_are_judged_as_no_evidence(data):
+def test_malformed_evidence_is_rejected(data):
     with pytest.raises(Mistake) as caught:
         adding.verdict(3, data)
     assert caught.value.name == "no_evidence"
 
 
-def test_each_seed_draws_other_inputs_and_the_same_seed_the_same():
+def test_inputs_depend_on_the_seed():
     seen = [[], [], []]
     for numbers, seed in zip(seen, (1, 2, 1), strict=True):
-        adding(lambda given, numbers=numbers: numbers.extend(given) or sum(given), seed=seed)
+        adding(lambda drawn, numbers=numbers: numbers.extend(drawn) or sum(drawn), seed=seed)
     assert seen[0] == seen[2] != seen[1]

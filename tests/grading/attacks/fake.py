@@ -75,9 +75,9 @@ ATTACKS = {
         "from course_utils.checks.core.check import Check\nCheck.verdict = lambda *a: 'right'\n"
         "Check.__call__ = lambda *a, **k: 'right'"
     ),
-    "patched_examine_says_right": code(
+    "patched_run_probe_says_right": code(
         "from course_utils.checks.core import evidence\nfrom course_utils.checks.core.check import Check\n"
-        "Check.examine = lambda *a: evidence.encode({'verdict': 'right', 'points': 2, 'evidence': {'value': 1}})",
+        "Check.run_probe = lambda *a: evidence.encode({'verdict': 'right', 'points': 2, 'evidence': {'value': 1}})",
         points=0,
     ),
     "patched_encode": code(
@@ -90,7 +90,7 @@ ATTACKS = {
     "pickle_to_the_judge": code(
         "import pickle, os\nfrom course_utils.checks.core.check import Check\nclass Bomb:\n    def __reduce__(self):\n"
         "        return os.system, ('touch /tmp/PICKLE_RAN',)\n"
-        "Check.examine = lambda *a: pickle.dumps(Bomb())",
+        "Check.run_probe = lambda *a: pickle.dumps(Bomb())",
         points=0,
     ),
     "pickle_message": code(SOCKET + "import pickle\nchannel.sendall(pickle.dumps({'points': 2}))", "crashed"),
@@ -106,18 +106,18 @@ ATTACKS = {
     "evidence_bomb": code(
         "from course_utils.checks.core.check import Check\nimport json\n"
         "header = json.dumps([{'bytes': [0, 2**20]}] * 100000).encode()\n"
-        "Check.examine = lambda *a: len(header).to_bytes(8, 'little') + header + bytes(2**20)",
+        "Check.run_probe = lambda *a: len(header).to_bytes(8, 'little') + header + bytes(2**20)",
         points=0,
     ),
     "deep_evidence": code(
         "from course_utils.checks.core.check import Check\n"
         "header = b'[' * 500000\n"
-        "Check.examine = lambda *a: len(header).to_bytes(8, 'little') + header",
+        "Check.run_probe = lambda *a: len(header).to_bytes(8, 'little') + header",
         points=0,
     ),
     "evidence_of_other_types": code(
         "from course_utils.checks.core import evidence\nfrom course_utils.checks.core.check import Check\n"
-        "Check.examine = lambda *a: evidence.encode({'evidence': [None, {'value': float('nan')}]})",
+        "Check.run_probe = lambda *a: evidence.encode({'evidence': [None, {'value': float('nan')}]})",
         points=0,
     ),
     "a_number_that_lies": _returning("Liar(0)", LIAR),
@@ -146,7 +146,7 @@ ATTACKS = {
     ),
     "raises_a_verdict": _returning(
         "fail()",
-        "from course_utils.checks.core.check import Verdict\ndef fail():\n"
+        "from course_utils.checks.core.check import CheckPassed\ndef fail():\n"
         "    raise type('Right', (Exception,), {})('✓ The number is right.')",
     ),
     "prints_a_verdict": code("print('✓ The number is right.   2 of 2 points')"),

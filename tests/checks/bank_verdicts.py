@@ -1,4 +1,4 @@
-"""The verdicts on the bank's answers in this process, as in a student's notebook and without nbgrader."""
+"""Check the bank's answers in this process, as in a student's notebook and without nbgrader."""
 
 import contextlib
 import functools
@@ -8,36 +8,37 @@ import re
 import sys
 import types
 
-from course_utils.checks.core.check import CheckFailed, Verdict
+from course_utils.checks.core.check import CheckFailed, CheckPassed
 from tests.bank import Answer
 from tests.lessons.lesson import LESSONS, Lesson, code_cells, graded, read
 
 _numbers = itertools.count()
 
 
-def judge(answer: Answer, seeds: range = range(1)) -> None:
-    """Assert that the check says the same of an answer with any inputs, and calls its mistake by its name."""
+def assert_verdict(answer: Answer, seeds: range = range(1)) -> None:
+    """Assert that the check's verdict is that of the answer's file, the same for any inputs."""
     answer.skip_without_its_command()
-    said = [verdict(answer, seed) for seed in seeds]
+    verdicts = [verdict(answer, seed) for seed in seeds]
     if answer.mistake:
-        assert [getattr(one, "mistake", None) for one in said] == [answer.mistake] * len(said), said
+        mistakes = [getattr(one, "mistake", None) for one in verdicts]
+        assert mistakes == [answer.mistake] * len(verdicts), verdicts
     else:
-        assert all(isinstance(one, Verdict) for one in said), said
-        assert len({one.sentence for one in said}) == 1, said
+        assert all(isinstance(one, CheckPassed) for one in verdicts), verdicts
+        assert len({one.message for one in verdicts}) == 1, verdicts
 
 
-def verdict(answer: Answer, seed: int = 0) -> Verdict | CheckFailed:
+def verdict(answer: Answer, seed: int = 0) -> CheckPassed | CheckFailed:
     lesson = _lesson(answer)
     with contextlib.chdir(lesson.solution.parent):
-        handed_over = handed_to_the_check(answer)
+        arguments = check_arguments(answer)
         try:
-            return lesson.checks()[answer.check](*handed_over, seed=seed)
+            return lesson.checks()[answer.check](*arguments, seed=seed)
         except CheckFailed as failed:
             return failed
 
 
-def handed_to_the_check(answer: Answer) -> list[object]:
-    """Run the lesson's setup cells and the answer in a module of its own; return what its check is given."""
+def check_arguments(answer: Answer) -> list[object]:
+    """Run the lesson's setup cells and the answer in a new module; return the arguments of its check."""
     module = types.ModuleType(f"answer_{next(_numbers)}")
     module.get_ipython = lambda: types.SimpleNamespace(system=os.system)
     sys.modules[module.__name__] = module
@@ -54,7 +55,7 @@ def _lesson(answer: Answer) -> Lesson:
 
 @functools.cache
 def _cells(lesson: Lesson, check: str) -> tuple[types.CodeType, list[str]]:
-    """What runs before any answer, and the names that the graded cell hands over."""
+    """Return the compiled setup cells, and the names that the graded cell passes to the check."""
     notebook = read(lesson.solution)
     setup = [cell.source for cell in code_cells(notebook) if "setup" in cell.metadata.get("tags", [])]
     names = re.search(rf"\.{check}\((.*)\)", graded(notebook)[check].source)[1]
