@@ -29,7 +29,7 @@ class EpochRecord(TypedDict, total=False):
 
     on_device: bool
     used: list[list[int]]
-    seen: list[list[int]]
+    seen: list[list[object]]
     races: list[str]
     log: list[list[Any]]
     waits: int
