@@ -37,4 +37,4 @@ c.Autograde.pre_convert_hook = "course_utils.grading.nbgrader_plugins.gradebook.
 c.Autograde.exporter_class = "course_utils.grading.nbgrader_plugins.exporter.SubmissionExporter"
 
 # A student can change what they handed in: collect dates it by the file system and follows no link.
-c.ExchangeFactory.collect = "course_utils.grading.submission.collect.SealedCollect"
+c.ExchangeFactory.collect = "course_utils.grading.submission.collect.SafeCollect"

@@ -20,7 +20,7 @@ from course_utils.grading.course import (
 )
 from course_utils.grading.nbgrader_plugins import gradebook
 from course_utils.grading.scoring import local, regrade
-from course_utils.grading.submission import tidy
+from course_utils.grading.submission import sanitize_folder
 
 RUN = ".run"
 REPORT = "report.md"
@@ -72,7 +72,7 @@ def grade(
     for lesson in sorted({task.lesson for task in tasks}):
         gradebook.register(course, lesson)
     for task in tasks:
-        tidy(course.submission_folder(task), task.lesson)
+        sanitize_folder(course.submission_folder(task), task.lesson)
     versions = {task: course.versions(task) for task in tasks}
     stale = {task: versions[task] for task in tasks if not course.results.up_to_date(task, versions[task])}
     runs = ResultStore(course.results.folder / RUN)

@@ -60,7 +60,7 @@ def make_course(root: Path, more: str = "", checks: Path = TOY) -> Course:
     lines = [
         "c.Grading.checks_package = 'toy_checks'",
         f"c.Grading.module_folders = [{str(checks)!r}]",
-        "c.Grading.warm_modules = ['numpy']",
+        "c.Grading.preloaded_modules = ['numpy']",
         more,
     ]
     (root / "nbgrader_config.py").write_text((ROOT / "nbgrader_config.py").read_text() + "\n".join(lines))

@@ -15,7 +15,7 @@ from traitlets.config import Config, Configurable
 from course_utils.grading.course.lesson import PACKAGE, Lesson, lesson_names
 from course_utils.grading.course.result import Task, Versions
 from course_utils.grading.course.result_store import ResultStore
-from course_utils.grading.sandbox import WARM_MODULES, Box, Limits, backends
+from course_utils.grading.sandbox import PRELOADED_MODULES, Limits, Sandbox, backends
 from course_utils.grading.submission import Submission
 from course_utils.paths import DataNotFoundError, data_dir
 
@@ -31,9 +31,9 @@ class Grading(Configurable):
     )
     checks_package = Unicode(PACKAGE, help="Package of the lessons' checks.").tag(config=True)
     module_folders = List(Unicode(), help="More folders to import modules from.").tag(config=True)
-    warm_modules = List(
+    preloaded_modules = List(
         Unicode(),
-        list(WARM_MODULES),
+        list(PRELOADED_MODULES),
         help="Modules that the fork server imports before the first submission.",
     ).tag(config=True)
     limits = Dict({}, help="Fields of course_utils.grading.sandbox.Limits to change.").tag(config=True)
@@ -96,7 +96,7 @@ class Course:
         """Return what the mark of a submission depends on at present."""
         return self.lesson(task.lesson).versions(self.submission(task))
 
-    def box(self) -> Box:
+    def make_sandbox(self) -> Sandbox:
         """Make a sandbox with this course's settings.
 
         Raises:
@@ -105,8 +105,8 @@ class Course:
         kind = backends.choose(self.grading.sandbox)
         folders = [Path(folder).resolve() for folder in self.grading.module_folders]
         readable = [*folders, *_data()]
-        modules = [*self.grading.warm_modules, *(self.lesson(name).module for name in self.lessons())]
-        return Box(kind, tuple(modules), Limits(**self.grading.limits), readable, folders)
+        modules = [*self.grading.preloaded_modules, *(self.lesson(name).module for name in self.lessons())]
+        return Sandbox(kind, tuple(modules), Limits(**self.grading.limits), readable, folders)
 
 
 def _data() -> list[Path]:

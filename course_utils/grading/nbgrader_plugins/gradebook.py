@@ -13,7 +13,7 @@ from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 
 from course_utils.grading.course import Course, Task, course_at
-from course_utils.grading.submission import tidy
+from course_utils.grading.submission import sanitize_folder
 
 
 class NotWrittenError(RuntimeError):
@@ -24,7 +24,7 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
     """Prepare a submission: nbgrader's hook before each one, named in `nbgrader_config.py`."""
     course = _course_here(str(Path.cwd()))
     register(course, assignment)
-    tidy(Path(notebooks[0]).parent, assignment)
+    sanitize_folder(Path(notebooks[0]).parent, assignment)
 
 
 @lru_cache(maxsize=4)

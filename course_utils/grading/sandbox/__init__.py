@@ -1,4 +1,4 @@
-"""Where a submission runs: sandbox backends, the fork server in one, and the client outside of it."""
+"""The sandbox that runs submissions: its backends, the fork server inside, the client outside."""
 
 import lazy_loader
 

@@ -84,8 +84,7 @@ def sandbox_command(kind: str, command: list[str], readable: list[Path] | None =
 
 
 def _environment_folders() -> list[Path]:
-    package = Path(course_utils.__file__).parent
-    places = [sys.prefix, sys.base_prefix, sysconfig.get_path("purelib"), package]
+    places = [sys.prefix, sys.base_prefix, sysconfig.get_path("purelib"), course_utils.__path__[0]]
     return sorted({Path(place).resolve() for place in places} | {Path(sys.prefix)})
 
 

@@ -1,4 +1,4 @@
-"""Control groups: limits on the memory and processes of a whole sandbox, where this account may set them."""
+"""Control groups that limit memory and processes of a whole sandbox, where this account may create them."""
 
 from __future__ import annotations
 
@@ -13,48 +13,47 @@ from course_utils.grading.sandbox.limits import Limits
 ROOT = Path("/sys/fs/cgroup")
 SERVER_MB = 1024
 _counter = itertools.count()
-_ENTER = 'for group in $GROUPS_TO_ENTER; do echo $$ > "$group/cgroup.procs"; done; exec "$@"'
+_JOIN = 'for group in $CONTROL_GROUPS; do echo $$ > "$group/cgroup.procs"; done; exec "$@"'
 
 
 @dataclass
 class Group:
-    """The control groups of one sandbox, one for each hierarchy; false where there is none."""
+    """The control groups of one sandbox, one for each hierarchy; false if there is none."""
 
     folders: list[Path] = field(default_factory=list)
+    _kills_seen: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.folders)
 
-    def enter(self, command: list[str]) -> list[str]:
-        """Wraps a command so that it runs in the group from its first instruction."""
+    def wrap(self, command: list[str]) -> list[str]:
+        """Return a command line that moves itself into the group, then executes `command`."""
         if not self.folders:
             return command
         targets = " ".join(map(str, self.folders))
-        return ["/bin/sh", "-c", f"GROUPS_TO_ENTER='{targets}'; {_ENTER}", "sh", *command]
+        return ["/bin/sh", "-c", f"CONTROL_GROUPS='{targets}'; {_JOIN}", "sh", *command]
 
-    def cause(self) -> str:
-        """Says whether the kernel has killed for want of memory since the last call."""
+    def kill_reason(self) -> str:
+        """Return a sentence if the kernel has killed a process out of memory since the last call, else ''."""
         for folder in self.folders:
             for name in ("memory.oom_control", "memory.events"):
                 with contextlib.suppress(OSError, ValueError):
                     words = (folder / name).read_text().split()
                     kills = int(words[words.index("oom_kill") + 1])
-                    if kills > self._seen:
-                        self._seen = kills
-                        return "The process was killed: it asked for more memory than a submission may use."
+                    if kills > self._kills_seen:
+                        self._kills_seen = kills
+                        return "The process was killed: it needed more memory than a submission may use."
         return ""
 
     def remove(self) -> None:
-        """Removes the empty groups."""
+        """Remove the groups, which must be empty."""
         for folder in self.folders:
             with contextlib.suppress(OSError):
                 folder.rmdir()
 
-    _seen: int = 0
 
-
-def make(limits: Limits) -> Group:
-    """Makes control groups with these limits; an empty group where this account may not."""
+def create_group(limits: Limits) -> Group:
+    """Create control groups with these limits; return an empty `Group` where this account may not."""
     group = Group()
     name = f"grading-{os.getpid()}-{next(_counter)}"
     memory = (limits.memory_mb + SERVER_MB) * 2**20

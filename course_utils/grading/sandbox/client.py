@@ -1,4 +1,4 @@
-"""Runs one submission's steps in the sandbox, seen from outside: deadlines, crashes and starts again."""
+"""Host-side client of a sandbox: runs steps with timeouts, detects crashes, restarts."""
 
 from __future__ import annotations
 
@@ -13,33 +13,34 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Required, TypedDict
 
 from course_utils.checks.core import evidence
 from course_utils.grading.sandbox import backends, cgroups
 from course_utils.grading.sandbox.limits import Limits
 from course_utils.grading.sandbox.protocol import Channel, ClosedError
 
-WARM_MODULES = ("numpy", "PIL.Image", "matplotlib.pyplot", "torch", "torchvision", "torch.utils.data")
+PRELOADED_MODULES = ("numpy", "PIL.Image", "matplotlib.pyplot", "torch", "torchvision", "torch.utils.data")
 START_SECONDS = 180
 MAX_STARTS = 8
+MAX_TEXT, MAX_PICTURES = 100_000, 8
 
 
 class GraderFaultError(RuntimeError):
-    """The grader's own side failed; no mark may follow from it."""
+    """The grader itself failed; no mark may result from it."""
 
 
-class _NotGivenError(RuntimeError):
-    """There is no room for the files of a check: a submission may have filled its disk."""
+class _FilesNotPlacedError(RuntimeError):
+    """The files of a check cannot be written: a submission may have filled its disk."""
 
 
 @dataclass(frozen=True)
 class Handout:
-    """What a check gives to its probe.
+    """The inputs of a check's probe.
 
     Attributes:
         inputs: The encoded inputs.
-        folder: Where the sandbox is to lay out `files`, watched from outside; empty where it is not.
+        folder: Folder in the sandbox that gets `files` and is watched from outside; empty without one.
         files: The files by name.
     """
 
@@ -50,14 +51,14 @@ class Handout:
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to do in the sandbox.
+    """A cell or a check to run in the sandbox.
 
     Attributes:
-        index: The cell of the notebook.
+        index: Position of the cell in the notebook.
         source: Source of a cell to run; for a check the source of its answers, such as `"Dataset, "`.
         check: Name of the check; empty for a cell.
         module: Module that holds the check.
-        handout: Makes what the check gives to its probe.
+        handout: Returns the inputs of the probe.
     """
 
     index: int
@@ -69,12 +70,18 @@ class Step:
 
 @dataclass
 class Reply:
-    """What came back of one step; everything in it may be a lie, except `outcome`.
+    """The reply to one step; a submission can forge `text`, `error`, `evidence` and `pictures`.
 
     Attributes:
-        outcome: `done`, `crashed` (the process died), `timed out`, or `skipped` (no time was left).
-        reason: For people: what happened.
-        opened: How often the files of the handout were opened, seen from outside; None where nobody looked.
+        outcome: `done`, `crashed` (the process died), `timed out`, `skipped` (no time was left), or
+            `unreadable` (there is no notebook).
+        reason: One sentence on any outcome but `done`.
+        text: Text that the step printed.
+        error: Type and message of the exception that ended a cell.
+        evidence: Encoded evidence of a check.
+        pictures: PNG files.
+        seconds: Wall time.
+        opened: How often each file of the handout was opened, as counted from outside; None if not watched.
     """
 
     outcome: str = "done"
@@ -87,37 +94,53 @@ class Reply:
     opened: dict[str, int] | None = None
 
 
-class Box:
+class ControlMessage(TypedDict, total=False):
+    """A message to the fork server, as JSON.
+
+    Attributes:
+        action: `run`, `place_files`, `count_openings` or `end`.
+        limits: For `run`: the fields of `Limits`.
+        user: For `run`: numeric user of the submission.
+        folder: For `place_files`: the folder to make; a file with the encoded files comes with the message.
+    """
+
+    action: Required[str]
+    limits: dict[str, Any]
+    user: int
+    folder: str
+
+
+class Sandbox:
     """A running sandbox with a fork server in it; runs one submission at a time.
 
     Args:
-        kind: What `sandbox.choose` found.
+        kind: A backend, as `backends.choose` returns it.
         modules: Modules that the fork server imports once.
         limits: What one submission may use.
         readable: Folders that submissions may read, such as the course's data.
-        module_folders: Folders that modules are imported from, before the environment's own.
+        module_folders: Folders to import modules from, before the environment's own.
     """
 
     def __init__(
         self,
         kind: str,
-        modules: tuple[str, ...] = WARM_MODULES,
+        modules: tuple[str, ...] = PRELOADED_MODULES,
         limits: Limits | None = None,
         readable: list[Path] | None = None,
         module_folders: list[Path] | None = None,
     ) -> None:
         self.kind, self.modules, self.limits = kind, modules, limits or Limits()
         self.readable, self.module_folders = readable or [], module_folders or []
-        self._process: subprocess.Popen | None = None
+        self._process: subprocess.Popen[bytes] | None = None
 
-    def __enter__(self) -> Box:
+    def __enter__(self) -> Sandbox:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def run(self, steps: list[Step], files: dict[str, bytes]) -> dict[int, Reply]:
-        """Runs a submission; a step that kills the process is left out and the rest runs again.
+        """Run a submission; after a step that kills the process, the others run again without it.
 
         Args:
             steps: In the order of the notebook.
@@ -125,6 +148,9 @@ class Box:
 
         Returns:
             One reply for each step's index.
+
+        Raises:
+            GraderFaultError: The sandbox itself failed.
         """
         replies: dict[int, Reply] = {}
         end = time.monotonic() + self.limits.total_seconds
@@ -138,7 +164,7 @@ class Box:
         return replies
 
     def close(self) -> None:
-        """Ends the sandbox and everything in it."""
+        """End the sandbox and all its processes."""
         if self._process is None:
             return
         self._control.close()
@@ -151,98 +177,106 @@ class Box:
     def _attempt(
         self, steps: list[Step], files: dict[str, bytes], replies: dict[int, Reply], end: float
     ) -> bool:
-        channel = self._launch()
+        """Run the steps that have no reply yet; return False where one did not end as `done`."""
+        channel = self._start_submission()
         try:
-            self._hand_over(channel, files)
+            self._send_files(channel, files)
             for step in steps:
                 known = replies.get(step.index)
                 if known is not None and (step.check or known.outcome != "done"):
                     continue
                 if time.monotonic() >= end:
                     return True
-                replies[step.index] = reply = self._one(channel, step, end)
+                replies[step.index] = reply = self._run_step(channel, step, end)
                 if reply.outcome != "done":
                     return False
             return True
         finally:
             channel.close()
-            self._finish()
+            self._end_submission()
 
-    def _hand_over(self, channel: Channel, files: dict[str, bytes]) -> None:
-        """Sends the files; until the sandbox has them, none of a student's code has run."""
+    def _send_files(self, channel: Channel, files: dict[str, bytes]) -> None:
+        """Send the submission's files; no student code runs before they have arrived."""
         try:
             channel.send({"files": files}, time.monotonic() + START_SECONDS)
             channel.receive(time.monotonic() + START_SECONDS)
         except (TimeoutError, ClosedError) as error:
-            raise GraderFaultError(f"A submission did not start: {error} {self._said()}") from error
+            raise GraderFaultError(f"A submission did not start: {error} {self._log_tail()}") from error
 
-    def _one(self, channel: Channel, step: Step, end: float) -> Reply:
+    def _run_step(self, channel: Channel, step: Step, end: float) -> Reply:
         start = time.monotonic()
         deadline = min(start + self.limits.cell_seconds, end)
         handout = step.handout()
         try:
-            self._give(handout)
-            channel.send(self._order(step, handout), deadline)
-            reply = _read(channel.receive(deadline))
-            reply.opened = self._opened(handout)
+            self._place_files(handout)
+            channel.send(self._request(step, handout), deadline)
+            reply = _reply(channel.receive(deadline))
+            reply.opened = self._count_openings(handout)
         except TimeoutError:
-            reply = Reply("timed out", f"This cell did not end within {deadline - start:.0f} seconds.")
-        except _NotGivenError as error:
-            reply = Reply("crashed", f"The files of this exercise could not be laid out: {error}")
+            reply = Reply("timed out", f"This cell did not finish within {deadline - start:.0f} seconds.")
+        except _FilesNotPlacedError as error:
+            reply = Reply("crashed", f"The files of this exercise could not be written: {error}")
         except ClosedError:
-            reply = Reply("crashed", self._group.cause() or "The process died while this cell ran.")
+            reply = Reply("crashed", self._group.kill_reason() or "The process died while this cell ran.")
         reply.seconds = time.monotonic() - start
         return reply
 
-    def _give(self, handout: Handout) -> None:
-        """Has the fork server lay out files where the student's process finds them."""
+    def _place_files(self, handout: Handout) -> None:
+        """Have the fork server write files where the student's process finds them."""
         if not handout.folder:
             return
         with tempfile.TemporaryFile() as file:
             file.write(evidence.encode(handout.files))
             file.seek(0)
-            order = json.dumps({"do": "give", "folder": handout.folder}).encode()
-            socket.send_fds(self._control, [order], [file.fileno()])
-        if (said := self._answer()) != b"given":
-            raise _NotGivenError(said.decode())
+            self._control_message({"action": "place_files", "folder": handout.folder}, file.fileno())
+        if (answer := self._answer()) != b"placed":
+            raise _FilesNotPlacedError(answer.decode())
 
-    def _opened(self, handout: Handout) -> dict[str, int] | None:
+    def _count_openings(self, handout: Handout) -> dict[str, int] | None:
         if not handout.folder:
             return None
-        self._control.sendall(json.dumps({"do": "opened"}).encode())
+        self._control_message({"action": "count_openings"})
         try:
-            return json.loads(self._answer())
+            counts: dict[str, int] = json.loads(self._answer())
         except ValueError as error:
-            raise GraderFaultError(f"Nobody counted what was opened: {error} {self._said()}") from error
+            raise GraderFaultError(
+                f"The fork server counted no openings: {error} {self._log_tail()}"
+            ) from error
+        return counts
 
-    def _order(self, step: Step, handout: Handout) -> dict[str, Any]:
-        order = {"output_kb": self.limits.output_kb, "source": step.source, "kind": "cell"}
+    def _request(self, step: Step, handout: Handout) -> dict[str, Any]:
+        request: dict[str, Any] = {"output_kb": self.limits.output_kb, "source": step.source, "kind": "cell"}
         if step.check:
-            order |= {"kind": "check", "answers": step.source, "inputs": handout.inputs}
-            order |= {"check": step.check, "module": step.module}
-        return order
+            request |= {"kind": "check", "answers": step.source, "inputs": handout.inputs}
+            request |= {"check": step.check, "module": step.module}
+        return request
 
-    def _launch(self) -> Channel:
-        """Has the fork server start a submission; starts the server where there is none."""
+    def _start_submission(self) -> Channel:
+        """Have the fork server start a submission; start the server first if it does not run."""
         if self._process is None or self._process.poll() is not None:
             self.close()
             self._start()
         ours, theirs = socket.socketpair()
-        # Every submission is a user of its own: nothing that the kernel keeps for a user passes on.
-        order = {"do": "run", "limits": asdict(self.limits), "user": 0x60000000 + secrets.randbelow(2**24)}
+        # Each submission is a user of its own, so kernel objects kept per user do not pass to the next.
+        user = 0x60000000 + secrets.randbelow(2**24)
         with theirs:
             try:
-                socket.send_fds(self._control, [json.dumps(order).encode()], [theirs.fileno()])
+                self._control_message(
+                    {"action": "run", "limits": asdict(self.limits), "user": user}, theirs.fileno()
+                )
             except OSError as error:
                 self.close()
                 raise GraderFaultError(f"The sandbox has died: {error}") from error
         return Channel(ours)
 
+    def _control_message(self, message: ControlMessage, *descriptors: int) -> None:
+        socket.send_fds(self._control, [json.dumps(message).encode()], descriptors)
+
     def _start(self) -> None:
         self._control, theirs = socket.socketpair()
-        self._group = cgroups.make(self.limits)
+        self._group = cgroups.create_group(self.limits)
         root = os.geteuid() == 0
-        orders = {
+        setup = {
             "modules": self.modules,
             "path": [str(folder) for folder in self.module_folders],
             "nested": self.kind != "none",
@@ -255,9 +289,9 @@ class Box:
             "-m",
             "course_utils.grading.sandbox.fork_server",
             str(theirs.fileno()),
-            json.dumps(orders),
+            json.dumps(setup),
         ]
-        command = self._group.enter(backends.sandbox_command(self.kind, command, self.readable))
+        command = self._group.wrap(backends.sandbox_command(self.kind, command, self.readable))
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         with theirs:
             self._process = subprocess.Popen(
@@ -269,18 +303,18 @@ class Box:
             )
         self._control.settimeout(START_SECONDS)
         if self._answer() != b"ready":
-            raise GraderFaultError(f"The sandbox did not start: {self._said()}")
-        self._try_out()
+            raise GraderFaultError(f"The sandbox did not start: {self._log_tail()}")
+        self._self_test()
 
-    def _try_out(self) -> None:
-        """Runs what cannot fail, so that a fault of the sandbox is never taken for a student's."""
+    def _self_test(self) -> None:
+        """Run a cell that cannot fail, so that a fault of the sandbox is never taken for a student's."""
         trial: dict[int, Reply] = {}
         if not self._attempt([Step(0, "print(6 * 7)")], {}, trial, time.monotonic() + START_SECONDS):
             raise GraderFaultError(
-                f"A trial in the sandbox {trial[0].outcome}: {trial[0].reason} {self._said()}"
+                f"The sandbox's self-test {trial[0].outcome}: {trial[0].reason} {self._log_tail()}"
             )
         if trial[0].text != "42\n":
-            raise GraderFaultError(f"A trial in the sandbox printed {trial[0].text!r}")
+            raise GraderFaultError(f"The sandbox's self-test printed {trial[0].text!r}")
 
     def _answer(self) -> bytes:
         try:
@@ -288,26 +322,30 @@ class Box:
         except OSError as error:
             return str(error).encode()
 
-    def _said(self) -> str:
+    def _log_tail(self) -> str:
         self._log.seek(0)
         return self._log.read()[-2000:].decode("utf-8", "replace")
 
-    def _finish(self) -> None:
-        """Ends a submission with everything that it started, or else the whole sandbox."""
+    def _end_submission(self) -> None:
+        """End a submission with all its processes, or else the whole sandbox."""
         try:
-            self._control.sendall(json.dumps({"do": "end"}).encode())
-            gone = self._answer().lstrip(b"-").isdigit()
+            self._control_message({"action": "end"})
+            ended = self._answer().lstrip(b"-").isdigit()
         except OSError:
-            gone = False
-        if not gone or self.kind == "none":
+            ended = False
+        if not ended or self.kind == "none":
             self.close()
 
 
-def _read(message: object) -> Reply:
-    """Takes from a message only what has the right type."""
+def _reply(message: object) -> Reply:
+    """Take from a message only what has the right type."""
     if not isinstance(message, dict):
-        raise ClosedError("a message of another form")
-    texts = {name: str(message.get(name, ""))[:100_000] for name in ("text", "error")}
-    evidence = message.get("evidence", b"")
+        raise ClosedError("the message is not a dict")
+    found = message.get("evidence")
     pictures = [p for p in message.get("pictures", []) if isinstance(p, bytes) and p.startswith(b"\x89PNG")]
-    return Reply(evidence=evidence if isinstance(evidence, bytes) else b"", pictures=pictures[:8], **texts)
+    return Reply(
+        text=str(message.get("text", ""))[:MAX_TEXT],
+        error=str(message.get("error", ""))[:MAX_TEXT],
+        evidence=found if isinstance(found, bytes) else b"",
+        pictures=pictures[:MAX_PICTURES],
+    )

@@ -1,7 +1,7 @@
-"""The fork server in the sandbox: imports once, then forks each submission into namespaces of its own.
+"""The fork server in the sandbox: imports modules once, then forks each submission into its own namespaces.
 
-It runs no code of a student. A forked submission gets a process tree, IPC objects, /tmp, /dev/shm and home
-of its own, an unprivileged user, and one socket. Started by `sandbox.py`, never by hand.
+It runs no student code. A forked submission has its own process tree, IPC objects, /tmp, /dev/shm and home,
+an unprivileged user, and one socket. `client.Sandbox` starts it.
 """
 
 from __future__ import annotations
@@ -13,68 +13,97 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, TypedDict
+
+from IPython.core.interactiveshell import InteractiveShell
 
 from course_utils.checks.core import evidence
 from course_utils.grading.sandbox import namespaces
 from course_utils.grading.sandbox.limits import Limits, apply_limits
 from course_utils.grading.sandbox.protocol import Channel, ClosedError
-from course_utils.grading.sandbox.watched_folder import GivenFolder
-from course_utils.grading.sandbox.worker import answer_steps, make_shell
+from course_utils.grading.sandbox.watched_folder import WatchedFolder
+from course_utils.grading.sandbox.worker import make_shell, serve_steps
 
 HOME = "/home/student"
 PRIVATE = ("/tmp", "/dev/shm", HOME)
 
 
-def serve(control: socket.socket, orders: dict[str, Any]) -> None:
-    """Answers the grader's orders until it hangs up.
+class Setup(TypedDict):
+    """How the server was started, as JSON.
+
+    Attributes:
+        path: Folders to import modules from first.
+        modules: Modules to import at once.
+        nested: Whether submissions get their own namespaces.
+        users: Whether submissions can run as other users.
+        grouped: Whether a control group limits their memory.
+    """
+
+    path: list[str]
+    modules: list[str]
+    nested: bool
+    users: bool
+    grouped: bool
+
+
+class RunMessage(TypedDict):
+    """The message that starts a submission (see `client.ControlMessage`)."""
+
+    limits: dict[str, Any]
+    user: int
+
+
+def serve(control: socket.socket, setup: Setup) -> None:
+    """Serve the client's control messages until it closes the socket.
 
     Args:
-        control: Socket to the grader.
-        orders: `path` and `modules` to import first, `nested` (submissions get namespaces of their own),
-            `users` (there are other users to become), `grouped` (a control group limits memory).
+        control: Socket to the client.
+        setup: How submissions run.
     """
-    sys.path[:0] = orders["path"]
-    for module in orders["modules"]:
+    sys.path[:0] = setup["path"]
+    for module in setup["modules"]:
         importlib.import_module(module)
     shell = make_shell()
     namespaces.adopt_orphans()
     child = 0
-    given: list[GivenFolder] = []
+    watched: list[WatchedFolder] = []
     control.send(b"ready")
     while True:
-        message, descriptors, *_ = socket.recv_fds(control, 65536, 1)
-        if not message:
+        data, descriptors, *_ = socket.recv_fds(control, 65536, 1)
+        if not data:
             return
-        order = json.loads(message)
-        if order["do"] == "run":
+        message = json.loads(data)
+        if message["action"] == "run":
             child = os.fork()
             if child == 0:
                 control.close()
-                _leave(_submission, Channel(socket.socket(fileno=descriptors[0])), shell, orders, order)
+                channel = Channel(socket.socket(fileno=descriptors[0]))
+                _run_and_exit(_submission_process, channel, shell, setup, message)
             os.close(descriptors[0])
-        elif order["do"] == "give":
-            control.send(_give(given, f"/proc/{child}/root{order['folder']}", descriptors[0]))
-        elif order["do"] == "opened":
-            control.send(json.dumps(given[-1].opened()).encode())
+        elif message["action"] == "place_files":
+            control.send(_place_files(watched, f"/proc/{child}/root{message['folder']}", descriptors[0]))
+        elif message["action"] == "count_openings":
+            control.send(json.dumps(watched[-1].opened()).encode())
         else:
-            while given:
-                given.pop().close()
-            control.send(str(_end(child)).encode())
+            while watched:
+                watched.pop().close()
+            control.send(str(_kill_submission(child)).encode())
 
 
-def _give(given: list[GivenFolder], place: str, file: int) -> bytes:
-    """Lays out the files of a check in the file system that only the submission sees."""
+def _place_files(watched: list[WatchedFolder], place: str, descriptor: int) -> bytes:
+    """Write the files of a check into the file system that only the submission sees."""
     try:
-        with os.fdopen(file, "rb") as message:
-            given.append(GivenFolder(Path(place), evidence.decode(message.read())))
-        return b"given"
+        with os.fdopen(descriptor, "rb") as file:
+            watched.append(WatchedFolder(Path(place), evidence.decode(file.read())))
+        return b"placed"
     except OSError as error:  # a student may have filled the disk
         return str(error).encode()
 
 
-def _leave(function: Any, *arguments: Any) -> None:  # noqa: ANN401 - a forked child's only way out
+def _run_and_exit(function: Callable[..., None], *arguments: Any) -> NoReturn:  # noqa: ANN401 - passed on
+    """Run a function as all that a forked child does."""
     code = 1
     try:
         function(*arguments)
@@ -87,8 +116,8 @@ def _leave(function: Any, *arguments: Any) -> None:  # noqa: ANN401 - a forked c
         os._exit(code)
 
 
-def _end(child: int) -> int:
-    """Kills a submission and waits until all that it started is gone: this process inherits its orphans."""
+def _kill_submission(child: int) -> int:
+    """Kill a submission, reap all its processes (their orphans come here) and return its status."""
     children = Path(f"/proc/self/task/{os.getpid()}/children")
     status = 0
     while True:
@@ -102,27 +131,27 @@ def _end(child: int) -> int:
         status = code if ended == child else status
 
 
-def _submission(channel: Channel, shell: Any, orders: dict, order: dict) -> None:  # noqa: ANN401
-    """The forked child: makes the namespaces; its own child is their first process."""
-    namespaces.die_with_parent()
-    if not orders["nested"]:
-        _student(channel, shell, orders, order)
+def _submission_process(channel: Channel, shell: InteractiveShell, setup: Setup, message: RunMessage) -> None:
+    """Make the namespaces, then fork their init process."""
+    namespaces.set_parent_death_signal()
+    if not setup["nested"]:
+        _student_process(channel, shell, setup, message)
         return
-    if not orders["users"]:
+    if not setup["users"]:
         namespaces.enter_user_namespace()
     namespaces.unshare(namespaces.CLONE_NEWNS | namespaces.CLONE_NEWPID | namespaces.CLONE_NEWIPC)
     first = os.fork()
     if first == 0:
-        _leave(_first_process, channel, shell, orders, order)
+        _run_and_exit(_init_process, channel, shell, setup, message)
     channel.close()
     _, status = os.waitpid(first, 0)
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 
 
-def _first_process(channel: Channel, shell: Any, orders: dict, order: dict) -> None:  # noqa: ANN401
-    """When this process ends, the kernel ends all that the submission started."""
-    namespaces.die_with_parent()
-    limits = Limits(**order["limits"])
+def _init_process(channel: Channel, shell: InteractiveShell, setup: Setup, message: RunMessage) -> None:
+    """Prepare the mounts, then fork the student's process; as init, its end ends the whole submission."""
+    namespaces.set_parent_death_signal()
+    limits = Limits(**message["limits"])
     namespaces.private_mounts()
     for target in PRIVATE:
         namespaces.private_tmpfs_around_mounts(target, limits.file_mb)
@@ -130,7 +159,7 @@ def _first_process(channel: Channel, shell: Any, orders: dict, order: dict) -> N
     namespaces.freeze_mounts(PRIVATE)
     student = os.fork()
     if student == 0:
-        _leave(_student, channel, shell, orders, order)
+        _run_and_exit(_student_process, channel, shell, setup, message)
     channel.close()
     while True:
         ended, status = os.waitpid(-1, 0)
@@ -138,24 +167,24 @@ def _first_process(channel: Channel, shell: Any, orders: dict, order: dict) -> N
             os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 
 
-def _student(channel: Channel, shell: Any, orders: dict, order: dict) -> None:  # noqa: ANN401
-    """The process that the student's code runs in."""
-    namespaces.die_with_parent()
+def _student_process(channel: Channel, shell: InteractiveShell, setup: Setup, message: RunMessage) -> None:
+    """Give up privileges, receive the files and serve steps."""
+    namespaces.set_parent_death_signal()
     os.setsid()
     for descriptor in sorted(int(entry.name) for entry in Path("/proc/self/fd").iterdir()):
         if descriptor > 2 and descriptor != channel.sock.fileno():
             with contextlib.suppress(OSError):
                 os.close(descriptor)
-    limits = Limits(**order["limits"])
+    limits = Limits(**message["limits"])
     Path("/proc/self/oom_score_adj").write_text("1000")
-    namespaces.drop_privileges(order["user"] if orders["users"] and orders["nested"] else None)
-    apply_limits(limits, address_space=not orders["grouped"])
+    namespaces.drop_privileges(message["user"] if setup["users"] and setup["nested"] else None)
+    apply_limits(limits, address_space=not setup["grouped"])
     os.umask(0o077)
     _write_files(Path(HOME), channel.receive()["files"])
     os.chdir(HOME)
-    sys.path.append("")  # a module that the student writes is found, and shadows none
+    sys.path.append("")  # last: a student's module can be imported, but shadows none
     channel.send({"ready": True})
-    answer_steps(channel, shell)
+    serve_steps(channel, shell)
 
 
 def _write_files(home: Path, files: dict[str, bytes]) -> None:
@@ -166,7 +195,7 @@ def _write_files(home: Path, files: dict[str, bytes]) -> None:
 
 
 def main() -> None:
-    """Serves the socket whose number is the first argument; the second is JSON."""
+    """Serve the socket whose number is the first argument, with the `Setup` in the second."""
     serve(socket.socket(fileno=int(sys.argv[1])), json.loads(sys.argv[2]))
 
 

@@ -1,4 +1,4 @@
-"""How much a submission may use."""
+"""Resource limits of a submission."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use; generous, because a slow machine is no mistake.
+    """Resources of one submission; generous, because a slow machine is not the student's mistake.
 
     Attributes:
         cell_seconds: Wall time of one cell or one probe.
         total_seconds: Wall time of the whole submission.
         cpu_seconds: CPU time of one process.
         memory_mb: Memory of all processes together, files in memory included.
-        processes: Processes and threads at one time.
+        processes: Concurrent processes and threads.
         file_mb: Size of one file, and of each private file system.
-        output_kb: What is kept of one cell's output.
+        output_kb: Output kept of one cell.
     """
 
     cell_seconds: float = 60.0
@@ -31,11 +31,11 @@ class Limits:
 
 
 def apply_limits(limits: Limits, address_space: bool) -> None:
-    """Sets the kernel's limits of this process and of all that it starts.
+    """Set the resource limits (rlimits) of this process and its descendants.
 
     Args:
-        limits: What it may use.
-        address_space: Limit the private memory of each process too, where no control group limits them all.
+        limits: The limits.
+        address_space: Limit the private memory of each process, too: no control group limits them together.
     """
     _set(resource.RLIMIT_CORE, 0)
     _set(resource.RLIMIT_CPU, limits.cpu_seconds)

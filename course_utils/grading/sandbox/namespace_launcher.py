@@ -36,7 +36,7 @@ class Launch(TypedDict):
 def main(arguments: list[str]) -> int:
     """Enter the namespaces, run the command as their first process and return its exit status."""
     launch: Launch = json.loads(arguments[0])
-    ns.die_with_parent()
+    ns.set_parent_death_signal()
     if os.geteuid() != 0:
         ns.enter_user_namespace()
     ns.unshare(ns.CLONE_NEWNS | ns.CLONE_NEWPID | ns.CLONE_NEWIPC | ns.CLONE_NEWNET | ns.CLONE_NEWUTS)
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _execute(launch: Launch, command: list[str]) -> None:
-    ns.die_with_parent()
+    ns.set_parent_death_signal()
     ns.private_mounts()
     ns.private_tmpfs(str(ROOT), 64, mode="755")
     (ROOT / "tmp").mkdir()

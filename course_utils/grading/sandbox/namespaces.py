@@ -1,4 +1,4 @@
-"""Linux namespaces, mounts and privileges, by the C library's own calls."""
+"""Linux namespaces, mounts and privileges, through the C library."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CLONE_NEWNET = 0x40000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
 
-# What a file system is mounted with must stay when a user namespace remounts it.
+# A user namespace must keep these mount options when it remounts.
 _FLAGS = {"nosuid": 2, "nodev": 4, "noexec": 8, "noatime": 1024, "nodiratime": 2048, "relatime": 1 << 21}
 
 _PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 24, 36, 38
@@ -24,31 +24,31 @@ _LAST_CAPABILITY = 63
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def _checked(result: int, what: str) -> None:
+def _check(result: int, operation: str) -> None:
     if result != 0:
         code = ctypes.get_errno()
-        raise OSError(code, f"{what}: {os.strerror(code)}")
+        raise OSError(code, f"{operation}: {os.strerror(code)}")
 
 
 def unshare(flags: int) -> None:
-    """Gives this process new namespaces (a new PID namespace takes effect in its children)."""
-    _checked(_libc.unshare(flags), "unshare")
+    """Move this process into new namespaces (its children, for a PID namespace)."""
+    _check(_libc.unshare(flags), "unshare")
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
-    """Mounts a file system, or one folder at another place."""
+    """Mount a file system, or bind a folder to another place."""
     texts = [text.encode() or None for text in (source, target, kind)]
     arguments = ctypes.c_char_p(options.encode()) if options else None
-    _checked(_libc.mount(*texts, ctypes.c_ulong(flags), arguments), f"mount {target}")
+    _check(_libc.mount(*texts, ctypes.c_ulong(flags), arguments), f"mount {target}")
 
 
 def private_mounts() -> None:
-    """Keeps later mounts of this namespace from spreading to others."""
+    """Stop later mounts of this namespace from propagating to others."""
     mount("none", "/", "", MS_REC | MS_PRIVATE)
 
 
 def private_tmpfs(target: str, megabytes: int, mode: str = "1777") -> None:
-    """Mounts an empty file system in memory, of limited size and number of files."""
+    """Mount an empty tmpfs of limited size and number of files."""
     options = f"size={megabytes}m,nr_inodes=100000,mode={mode}"
     mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV, options)
 
@@ -73,13 +73,13 @@ def private_tmpfs_around_mounts(target: str, megabytes: int) -> None:
 
 
 def mounts() -> list[str]:
-    """Lists where something is mounted, in the order in which it was."""
+    """Return all mount points, in the order of mounting."""
     lines = Path("/proc/self/mountinfo").read_text().splitlines()
     return [line.split()[4].replace("\\040", " ") for line in lines]
 
 
 def freeze_mounts(writable: tuple[str, ...]) -> None:
-    """Makes every mounted file system read-only, except some and the kernel's own."""
+    """Make every mounted file system read-only, except some and the kernel's own."""
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         target, options = line.split()[4:6]
         if target in writable or target == "/proc" or target.startswith(("/proc/", "/dev/pts")):
@@ -89,17 +89,17 @@ def freeze_mounts(writable: tuple[str, ...]) -> None:
 
 
 def change_root(root: Path) -> None:
-    """Makes `root`, a mount point, the only file system that this process sees."""
+    """Make `root`, a mount point, the only file system that this process sees."""
     pivot_root = {"x86_64": 155, "aarch64": 41}[os.uname().machine]
     os.chdir(root)
-    _checked(_libc.syscall(pivot_root, b".", b"."), "pivot_root")
+    _check(_libc.syscall(pivot_root, b".", b"."), "pivot_root")
     detach = 2
-    _checked(_libc.umount2(b".", detach), "umount")
+    _check(_libc.umount2(b".", detach), "umount")
     os.chdir("/")
 
 
 def enter_user_namespace() -> None:
-    """Makes this process root of a new user namespace, in which it may mount; needs no privilege."""
+    """Make this process root of a new user namespace, in which it may mount; needs no privilege."""
     user, group = os.geteuid(), os.getegid()
     unshare(CLONE_NEWUSER)
     Path("/proc/self/setgroups").write_text("deny")
@@ -108,12 +108,12 @@ def enter_user_namespace() -> None:
 
 
 def adopt_orphans() -> None:
-    """Makes this process the parent of its descendants' orphans, so that it can wait for them."""
+    """Make this process the subreaper of its descendants' orphans, so that it can wait for them."""
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def die_with_parent() -> None:
-    """Has the kernel kill this process when its parent dies."""
+def set_parent_death_signal() -> None:
+    """Have the kernel kill this process when its parent dies (PR_SET_PDEATHSIG)."""
     _libc.prctl(_PR_SET_PDEATHSIG, 9)
 
 
@@ -122,10 +122,10 @@ class _CapabilityHeader(ctypes.Structure):
 
 
 def drop_privileges(user: int | None) -> None:
-    """Gives up every privilege for good.
+    """Give up all privileges irrevocably.
 
     Args:
-        user: Numeric user and group to become; None keeps the present one (a namespace's only one).
+        user: Numeric user and group to become; None keeps the present one (the only one of a namespace).
     """
     _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     for capability in range(_LAST_CAPABILITY + 1):
@@ -136,4 +136,4 @@ def drop_privileges(user: int | None) -> None:
         os.setresuid(user, user, user)
     version_3 = 0x20080522
     header = _CapabilityHeader(version_3, 0)
-    _checked(_libc.capset(ctypes.byref(header), (ctypes.c_uint32 * 6)()), "capset")
+    _check(_libc.capset(ctypes.byref(header), (ctypes.c_uint32 * 6)()), "capset")

@@ -1,4 +1,4 @@
-"""Messages between the grader and a sandbox: a length and then evidence-encoded plain data."""
+"""Messages between the grader and a sandbox: a length, then plain data encoded as evidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_MESSAGE = 96 * 2**20
 
 
 class ClosedError(ConnectionError):
-    """The other end is gone, or sent what is no message."""
+    """The other end has closed the channel, or sent something that is not a message."""
 
 
 class Channel:
@@ -27,15 +27,15 @@ class Channel:
         self.sock = sock
 
     def send(self, value: Any, deadline: float | None = None) -> None:  # noqa: ANN401 - any plain data
-        """Sends one message.
+        """Send one message.
 
         Raises:
-            ClosedError: The other end is gone.
-            TimeoutError: It did not read until `deadline` (on the monotonic clock).
+            ClosedError: The other end has closed the channel.
+            TimeoutError: It did not read before `deadline` (on the monotonic clock).
         """
         data = evidence.encode(value)
         try:
-            self._wait_until(deadline)
+            self._set_timeout(deadline)
             self.sock.sendall(len(data).to_bytes(_PREFIX, "little") + data)
         except TimeoutError:
             raise
@@ -43,28 +43,28 @@ class Channel:
             raise ClosedError(str(error)) from error
 
     def receive(self, deadline: float | None = None) -> Any:  # noqa: ANN401 - any plain data
-        """Waits for one message.
+        """Wait for one message.
 
         Raises:
-            ClosedError: The other end is gone, or what it sent cannot be read.
-            TimeoutError: Nothing whole came until `deadline` (on the monotonic clock).
+            ClosedError: The other end has closed the channel, or its message cannot be decoded.
+            TimeoutError: No whole message came before `deadline` (on the monotonic clock).
         """
-        size = int.from_bytes(self._exactly(_PREFIX, deadline), "little")
+        size = int.from_bytes(self._receive_bytes(_PREFIX, deadline), "little")
         if size > MAX_MESSAGE:
             raise ClosedError(f"a message of {size} bytes")
         try:
-            return evidence.decode(self._exactly(size, deadline))
+            return evidence.decode(self._receive_bytes(size, deadline))
         except evidence.DamagedEvidenceError as error:
             raise ClosedError(str(error)) from error
 
     def close(self) -> None:
-        """Closes this end."""
+        """Close this end."""
         self.sock.close()
 
-    def _exactly(self, count: int, deadline: float | None) -> bytes:
+    def _receive_bytes(self, count: int, deadline: float | None) -> bytes:
         parts = bytearray()
         while len(parts) < count:
-            self._wait_until(deadline)
+            self._set_timeout(deadline)
             try:
                 part = self.sock.recv(min(count - len(parts), 2**20))
             except TimeoutError:
@@ -72,11 +72,11 @@ class Channel:
             except OSError as error:
                 raise ClosedError(str(error)) from error
             if not part:
-                raise ClosedError("the other end is gone")
+                raise ClosedError("the other end has closed the channel")
             parts += part
         return bytes(parts)
 
-    def _wait_until(self, deadline: float | None) -> None:
+    def _set_timeout(self, deadline: float | None) -> None:
         if deadline is None:
             self.sock.settimeout(None)
             return

@@ -1,31 +1,32 @@
-"""A folder of files for one check, and how often the kernel saw each of them opened.
+"""Places the files of one check and counts how often each is opened, by inotify.
 
-The student's process reads the files and cannot reach the count: it is kept by a process outside of its own.
+The counts are kept outside the student's process, out of its reach.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import struct
 from collections import Counter
 from pathlib import Path
 
-OTHER = "*"  # files that the student made there
+OTHER = "*"  # files that the student created there
 _OPEN, _ACCESS, _CLOSE, _OVERFLOW = 0x20, 0x1, 0x18, 0x4000
 _EVENT = struct.Struct("iIII")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-class GivenFolder:
-    """Files laid out in a folder that anybody may change, watched from then on.
+class WatchedFolder:
+    """Files in a new folder that everybody may change, watched from now on.
 
     Args:
-        place: The folder to make; its parent may belong to a student, who may be changing it now.
-        files: What to put into it, by name.
+        place: The folder to create; a student may own its parent and be changing it concurrently.
+        files: Contents by name.
 
     Raises:
-        OSError: The folder could not be made or filled.
+        OSError: The folder could not be created or filled.
     """
 
     def __init__(self, place: Path, files: dict[str, bytes]) -> None:
@@ -38,20 +39,19 @@ class GivenFolder:
         self._events = _watch(f"/proc/self/fd/{self._folder}")
 
     def opened(self) -> dict[str, int]:
-        """How often each file was opened since the last call.
+        """Return how often each file was opened since the last call.
 
-        The empty name is the folder itself, when it was listed. Files opened several times in a row, and not
-        read in between, may count once.
+        The empty name is the folder itself, when it was listed. Consecutive openings of a file without a read
+        in between may count once.
         """
         counts: Counter[str] = Counter()
-        try:
+        with contextlib.suppress(BlockingIOError):
             while events := os.read(self._events, 2**16):
                 counts += self._counted(events)
-        except BlockingIOError:
-            return dict(counts)
+        return dict(counts)
 
     def close(self) -> None:
-        """Ends the watch; the files stay."""
+        """Stop watching; the files stay."""
         os.close(self._events)
         os.close(self._folder)
 
@@ -69,7 +69,7 @@ class GivenFolder:
             start += _EVENT.size
             name = os.fsdecode(events[start : start + size].rstrip(b"\0"))
             start += size
-            if mask & _OVERFLOW:  # so many that the kernel lost some
+            if mask & _OVERFLOW:  # the kernel dropped events: count as too many
                 counts.update(dict.fromkeys(self._names, 10**6))
             elif mask & _OPEN:
                 counts[name if name in self._names or not name else OTHER] += 1
@@ -77,8 +77,8 @@ class GivenFolder:
 
 
 def _watch(path: str) -> int:
-    # Readings and closings too: the kernel merges equal events that follow one another.
-    events = _libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+    # Reads and closes, too: the kernel merges identical consecutive events.
+    events: int = _libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
     if events < 0 or _libc.inotify_add_watch(events, path.encode(), _OPEN | _ACCESS | _CLOSE) < 0:
         raise OSError(ctypes.get_errno(), "inotify")
     return events

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from course_utils.grading.course import GRADER_FAULT, Course, Result, ResultStore, Task, course_at
-from course_utils.grading.sandbox import Box, GraderFaultError
+from course_utils.grading.sandbox import GraderFaultError, Sandbox
 from course_utils.grading.scoring.scorer import fault, grade
 from course_utils.system import die_with_parent
 
@@ -26,12 +26,12 @@ class _SharedSandbox:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._sandbox: Box | None = None
+        self._sandbox: Sandbox | None = None
         self._settings: list[str] = []
         self._timer: threading.Timer | None = None
 
     @contextmanager
-    def lend(self, course: Course) -> Iterator[Box]:
+    def lend(self, course: Course) -> Iterator[Sandbox]:
         """Lend the sandbox for one submission; it closes when nobody has used it for `IDLE_SECONDS`."""
         values = course.grading.trait_values(config=True)
         settings = [str(course.root), *(repr(values[name]) for name in sorted(values))]
@@ -41,7 +41,7 @@ class _SharedSandbox:
             if self._settings != settings:
                 self.close()
             if self._sandbox is None:
-                self._sandbox, self._settings = course.box(), settings
+                self._sandbox, self._settings = course.make_sandbox(), settings
             try:
                 yield self._sandbox
             finally:

@@ -13,16 +13,16 @@ from datetime import UTC, datetime
 from nbformat import NotebookNode
 
 from course_utils.grading.course import GRADER_FAULT, CellOutput, Exercise, Lesson, Provenance, Result
-from course_utils.grading.sandbox import Box, Reply, Step
+from course_utils.grading.sandbox import Reply, Sandbox, Step
 from course_utils.grading.scoring.judge import Judge
 from course_utils.grading.submission import (
     Finding,
-    Repaired,
+    Restored,
     Submission,
     cells_to_run,
     grade_id,
     is_setup,
-    repair,
+    restore_notebook,
 )
 
 # The first that applies is the status of a submission.
@@ -35,26 +35,26 @@ SUSPICIOUS = re.compile(
 )
 
 
-def grade(box: Box, lesson: Lesson, submission: Submission, seed: int | None = None) -> Result:
+def grade(sandbox: Sandbox, lesson: Lesson, submission: Submission, seed: int | None = None) -> Result:
     """Run and judge one submission.
 
     Args:
-        box: A sandbox.
+        sandbox: A sandbox.
         lesson: The lesson.
         submission: The submission.
         seed: Seed of the inputs; random by default.
     """
     start = time.monotonic()
     seed = secrets.randbits(32) if seed is None else seed
-    repaired = repair(submission.notebook(), lesson.released)
-    notebook = repaired.notebook
+    restored = restore_notebook(submission.notebook(), lesson.released)
+    notebook = restored.notebook
     findings = [
         *submission.findings,
-        *repaired.findings,
+        *restored.findings,
         *find_suspicious_code(lesson, notebook, submission.files()),
     ]
-    judge = Judge(lesson, seed, watched=box.kind != "none")
-    replies = _replies(box, lesson, submission, repaired, judge)
+    judge = Judge(lesson, seed, watched=sandbox.kind != "none")
+    replies = _replies(sandbox, lesson, submission, restored, judge)
     exercises = {name: judge.outcome(name, notebook, replies) for name in lesson.graded}
     return {
         "lesson": lesson.name,
@@ -66,7 +66,7 @@ def grade(box: Box, lesson: Lesson, submission: Submission, seed: int | None = N
         "findings": [{"kind": finding.kind, "what": finding.what} for finding in findings],
         "cells": _outputs(notebook, replies),
         "notebook": notebook,
-        "provenance": _provenance(lesson, submission, box.kind, seed, time.monotonic() - start),
+        "provenance": _provenance(lesson, submission, sandbox.kind, seed, time.monotonic() - start),
     }
 
 
@@ -75,7 +75,7 @@ def find_suspicious_code(lesson: Lesson, notebook: NotebookNode, files: dict[str
 
     Args:
         lesson: The lesson as its authors wrote it.
-        notebook: The repaired submission.
+        notebook: The restored submission.
         files: The submitted files, by name.
     """
     setup = {cell.source.strip() for cell in lesson.source.cells if is_setup(cell)}
@@ -120,14 +120,14 @@ def _provenance(
 
 
 def _replies(
-    box: Box, lesson: Lesson, submission: Submission, repaired: Repaired, judge: Judge
+    sandbox: Sandbox, lesson: Lesson, submission: Submission, restored: Restored, judge: Judge
 ) -> dict[int, Reply]:
-    steps = sandbox_steps(lesson, repaired.notebook, judge)
-    if not repaired.readable:
+    steps = sandbox_steps(lesson, restored.notebook, judge)
+    if not restored.readable:
         return {
             step.index: Reply("unreadable", "The notebook is missing or cannot be read.") for step in steps
         }
-    return box.run(steps, {**submission.files(), **lesson.files()})
+    return sandbox.run(steps, {**submission.files(), **lesson.files()})
 
 
 def sandbox_steps(lesson: Lesson, notebook: NotebookNode, judge: Judge) -> list[Step]:

@@ -21,7 +21,7 @@ from course_utils.grading.site import templates
 READY = ".complete"
 
 
-class SetupError(RuntimeError):
+class DeployError(RuntimeError):
     """A step cannot be done; the message says what to do."""
 
 
@@ -89,7 +89,7 @@ def _folders(site: Site) -> Iterator[str]:
             folder.mkdir(parents=True)
             yield f"made {folder}"
         if folder.stat().st_uid != os.geteuid():
-            raise SetupError(f"{folder} belongs to another account; run this as the one that owns it")
+            raise DeployError(f"{folder} belongs to another account; run this as the one that owns it")
         if folder.stat().st_mode & 0o7777 != mode:
             folder.chmod(mode)
             yield f"set the mode of {folder} to {mode:o}"
@@ -110,7 +110,7 @@ def _environment(site: Site, compile_bytecode: bool = True) -> Iterator[str]:
     _refuse_private(site.python)
     uv = shutil.which("uv") or shutil.which("uv", path=site.source / ".tools" / "bin")
     if not uv:
-        raise SetupError(f"uv is not installed; this fetches it: make -C {site.source} data")
+        raise DeployError(f"uv is not installed; this fetches it: make -C {site.source} data")
     _run(uv, "venv", "--quiet", "--clear", "--python", site.python, site.environment)
     options = ["--quiet", *["--compile-bytecode"] * compile_bytecode, "--python", site.environment]
     _run(uv, "pip", "install", *options, "--requirements", site.source / "requirements.txt", site.source)
@@ -122,7 +122,7 @@ def _environment(site: Site, compile_bytecode: bool = True) -> Iterator[str]:
 def _refuse_private(python: Path) -> None:
     for part in (python, *python.resolve().parents, python.resolve()):
         if not part.stat().st_mode & 0o001:
-            raise SetupError(
+            raise DeployError(
                 f"{python} cannot be run by other accounts (see the mode of {part}); "
                 "name a Python outside of private folders: --python /usr/bin/python3"
             )
@@ -161,10 +161,10 @@ def _run(*command: str | Path) -> str:
         words = [str(part) for part in command]
         return subprocess.run(words, check=True, capture_output=True, text=True).stdout
     except FileNotFoundError as error:
-        raise SetupError(f"{command[0]} is not installed: {error}") from error
+        raise DeployError(f"{command[0]} is not installed: {error}") from error
     except subprocess.CalledProcessError as error:
         tail = (error.stderr or error.stdout).strip()[-2000:]
-        raise SetupError(f"this failed: {' '.join(map(str, command))}\n{tail}") from error
+        raise DeployError(f"this failed: {' '.join(map(str, command))}\n{tail}") from error
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -193,7 +193,7 @@ def main(arguments: list[str] | None = None) -> int:
             changes += 1
             sys.stdout.write(f"{change}\n")
             sys.stdout.flush()
-    except SetupError as error:
+    except DeployError as error:
         sys.stderr.write(f"Stopped: {error}\n")
         return 1
     sys.stdout.write(f"{changes or 'no'} changes; students open {site.link()}\n")

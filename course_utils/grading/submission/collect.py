@@ -20,7 +20,7 @@ TOLERANCE_S = 60
 _FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
 
 
-class SealedCollect(ExchangeCollect):
+class SafeCollect(ExchangeCollect):
     """nbgrader's collect, which copies only the student's own plain files and dates them by their ctime."""
 
     def init_src(self) -> None:

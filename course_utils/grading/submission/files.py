@@ -71,7 +71,7 @@ class Submission:
             self._note(name, contents[name])
 
     def _note(self, name: str, data: bytes) -> None:
-        """Reads what `tidy` left in the place of something that it removed."""
+        """Reads what `sanitize_folder` left in the place of something that it removed."""
         if name.endswith(NOTE):
             said = data[:200].decode("utf-8", "replace")
             kind = "damaged" if said.startswith("the notebook") else "tampered"

@@ -51,7 +51,7 @@ class Part:
 
 
 @dataclass
-class Repaired:
+class Restored:
     """A notebook in the released form, and what had to be done for it."""
 
     notebook: NotebookNode
@@ -59,7 +59,7 @@ class Repaired:
     readable: bool = True
 
 
-def repair(raw: bytes | None, released: NotebookNode) -> Repaired:
+def restore_notebook(raw: bytes | None, released: NotebookNode) -> Restored:
     """Makes a sound notebook of whatever was submitted.
 
     Args:
@@ -74,7 +74,7 @@ def repair(raw: bytes | None, released: NotebookNode) -> Repaired:
     parts = parts or []
     _pair(parts, released.cells, details)
     notebook = nbformat.from_dict({**released, "cells": _assemble(parts, released.cells, details)})
-    return Repaired(notebook, findings, readable)
+    return Restored(notebook, findings, readable)
 
 
 def _parts(raw: bytes | None, released: NotebookNode, findings: list[Finding]) -> list[Part] | None:

@@ -14,7 +14,7 @@ STAMP = "timestamp.txt"
 NOTE = ".removed.txt"
 
 
-def tidy(folder: Path, lesson: str) -> None:
+def sanitize_folder(folder: Path, lesson: str) -> None:
     """Replaces links and devices by notes, an unreadable time stamp by the files' own, and a lost name.
 
     Args:
@@ -68,5 +68,5 @@ def _mend_name(folder: Path, lesson: str) -> None:
         Path(f"{others[0]}{NOTE}").write_text(f"the notebook under another name: {others[0].name}")
         others[0].unlink()
     else:
-        # An empty file: nbgrader finds something, the repair finds that it is no notebook.
+        # An empty file: nbgrader finds something, the restore_notebook finds that it is no notebook.
         expected.touch()

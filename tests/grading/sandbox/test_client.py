@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from course_utils.grading.sandbox import backends
-from course_utils.grading.sandbox.client import Box, GraderFaultError, Step
+from course_utils.grading.sandbox.client import GraderFaultError, Sandbox, Step
 from course_utils.grading.sandbox.limits import Limits
 
 KINDS = [kind for kind in ("bwrap", "namespaces") if backends.works(kind)]
@@ -42,21 +42,21 @@ TRACES = {
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def box(request: pytest.FixtureRequest) -> Iterator[Box]:
-    with Box(request.param, ("numpy",), LIMITS) as box:
-        yield box
+def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    with Sandbox(request.param, ("numpy",), LIMITS) as sandbox:
+        yield sandbox
 
 
 @pytest.mark.parametrize("trace", TRACES)
-def test_a_submission_leaves_no_trace_for_the_next(box, trace):
-    mess = box.run([Step(0, TRACES[trace])], {})[0]
+def test_a_submission_leaves_no_trace_for_the_next(sandbox, trace):
+    mess = sandbox.run([Step(0, TRACES[trace])], {})[0]
     assert (mess.error, "made" in mess.text) == ("", False)
-    assert box.run([Step(0, LOOK)], {})[0].text == CLEAN
+    assert sandbox.run([Step(0, LOOK)], {})[0].text == CLEAN
 
 
-def test_a_death_costs_one_cell_and_no_other(box):
+def test_a_death_costs_one_cell_and_no_other(sandbox):
     steps = [Step(0, "x = 1"), Step(1, "import os\nos._exit(1)"), Step(2, "print(x)")]
-    replies = box.run(steps, {})
+    replies = sandbox.run(steps, {})
     assert [replies[number].outcome for number in range(3)] == ["done", "crashed", "done"]
     assert replies[2].text == "1\n"
 
@@ -66,8 +66,8 @@ def test_what_lies_in_a_temporary_folder_can_be_read_and_not_changed(kind, tmp_p
     (tmp_path / "given.txt").write_text("given")
     tmp_path.chmod(0o755)
     code = f"print(open('{tmp_path}/given.txt').read())\nopen('{tmp_path}/mark', 'w')"
-    with Box(kind, (), LIMITS, readable=[tmp_path]) as box:
-        reply = box.run([Step(0, code)], {})[0]
+    with Sandbox(kind, (), LIMITS, readable=[tmp_path]) as sandbox:
+        reply = sandbox.run([Step(0, code)], {})[0]
     assert reply.text.startswith("given\n")
     assert "Read-only file system" in reply.text
 
@@ -76,14 +76,14 @@ LIST = "import os\nprint(sorted(os.listdir({!r})))"
 GRADING = Path(backends.__file__).parents[1]
 
 
-def test_only_the_sandbox_room_of_the_grader_is_visible(box):
+def test_only_the_sandbox_room_of_the_grader_is_visible(sandbox):
     sources = [
         LIST.format(str(GRADING)),
         "import course_utils.grading.scoring",
         "import course_utils.grading.sandbox.client",
         "from course_utils.data import packed_images",
     ]
-    listed, hidden, visible, lesson = box.run([Step(*pair) for pair in enumerate(sources)], {}).values()
+    listed, hidden, visible, lesson = sandbox.run([Step(*pair) for pair in enumerate(sources)], {}).values()
     assert eval(listed.text) == ["__init__.py", "__init__.pyi", "sandbox"]
     assert hidden.error == "ModuleNotFoundError: No module named 'course_utils.grading.scoring'"
     assert (visible.error, lesson.error) == ("", "")
@@ -98,42 +98,42 @@ def test_an_installed_grader_is_hidden_too(kind, tmp_path, monkeypatch):
     tmp_path.chmod(0o755)
     monkeypatch.setattr(backends, "GRADING", site / "course_utils" / "grading")
     folders = [site, site / "data_setup", site / "course_utils" / "grading"]
-    with Box(kind, (), LIMITS, readable=[tmp_path / "env"]) as box:
-        replies = box.run(
+    with Sandbox(kind, (), LIMITS, readable=[tmp_path / "env"]) as sandbox:
+        replies = sandbox.run(
             [Step(number, LIST.format(str(folder))) for number, folder in enumerate(folders)], {}
         )
     listed = [eval(reply.text) for reply in replies.values()]
     assert listed == [["course_utils", "data_setup", "numpy"], [], ["__init__.py", "sandbox"]]
 
 
-def test_no_privilege_is_left(box):
-    lines = box.run([Step(0, "!grep -h ^Cap /proc/self/status; grep NoNewPrivs /proc/self/status")], {})[
+def test_no_privilege_is_left(sandbox):
+    lines = sandbox.run([Step(0, "!grep -h ^Cap /proc/self/status; grep NoNewPrivs /proc/self/status")], {})[
         0
     ].text
     values = [line.split()[1] for line in lines.split("\n") if line]
     assert values == ["0" * 16] * 5 + ["1"]
 
 
-def test_files_arrive_and_may_be_changed(box):
-    reply = box.run(
+def test_files_arrive_and_may_be_changed(sandbox):
+    reply = sandbox.run(
         [Step(0, "open('a/b.txt', 'a').write('!')\nprint(open('a/b.txt').read())")], {"a/b.txt": b"hi"}
     )[0]
     assert reply.text == "Out[0]: 1\nhi!\n" or reply.text.endswith("hi!\n")
 
 
-def test_environment_and_network_are_empty(box):
-    text = box.run(
+def test_environment_and_network_are_empty(sandbox):
+    text = sandbox.run(
         [Step(0, "import os\nprint(sorted(os.environ))\n!cat /proc/net/dev | tail -n +3 | cut -d: -f1")], {}
     )[0].text
     assert "COURSE" not in text
     assert text.split()[-1] == "lo"
 
 
-def test_pictures_and_text_come_back(box):
+def test_pictures_and_text_come_back(sandbox):
     source = (
         "import matplotlib.pyplot as plt\n%matplotlib inline\nplt.plot([1, 2])\nplt.show()\nprint('drawn')"
     )
-    reply = box.run([Step(0, source)], {})[0]
+    reply = sandbox.run([Step(0, source)], {})[0]
     assert reply.text.endswith("drawn\n")
     assert reply.pictures[0].startswith(b"\x89PNG")
 
@@ -147,10 +147,10 @@ def test_without_any_means_grading_refuses_and_says_what_to_do(monkeypatch: pyte
 
 def test_a_sandbox_that_does_not_start_is_the_graders_fault():
     with (
-        Box("none", ("no_such_module",), LIMITS) as box,
+        Sandbox("none", ("no_such_module",), LIMITS) as sandbox,
         pytest.raises(GraderFaultError, match="no_such_module"),
     ):
-        box.run([Step(0, "1")], {})
+        sandbox.run([Step(0, "1")], {})
 
 
 def test_apptainer_shuts_in_with_no_network_home_or_environment():

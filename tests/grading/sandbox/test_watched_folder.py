@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from course_utils.grading.sandbox.watched_folder import OTHER, GivenFolder
+from course_utils.grading.sandbox.watched_folder import OTHER, WatchedFolder
 
 
 @pytest.fixture
-def given(tmp_path) -> Iterator[GivenFolder]:
-    given = GivenFolder(tmp_path / "given", {"a.zip": b"first", "b.zip": b"second"})
+def given(tmp_path) -> Iterator[WatchedFolder]:
+    given = WatchedFolder(tmp_path / "given", {"a.zip": b"first", "b.zip": b"second"})
     yield given
     given.close()
 
@@ -53,5 +53,5 @@ def test_a_link_in_the_place_of_the_folder_is_not_followed(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "given").symlink_to("elsewhere")
     with pytest.raises(OSError, match="File exists"):
-        GivenFolder(tmp_path / "given", {"a.zip": b""})
+        WatchedFolder(tmp_path / "given", {"a.zip": b""})
     assert list((tmp_path / "elsewhere").iterdir()) == []

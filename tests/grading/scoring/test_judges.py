@@ -11,7 +11,7 @@ from course_utils.checks.core import evidence
 from course_utils.checks.core.check import Mistake
 from course_utils.grading.course.lesson import Lesson
 from course_utils.grading.sandbox import backends
-from course_utils.grading.sandbox.client import Box
+from course_utils.grading.sandbox.client import Sandbox
 from course_utils.grading.scoring.judge import Judge
 from course_utils.grading.scoring.scorer import find_suspicious_code, sandbox_steps
 from tests.grading.attacks import forge
@@ -45,32 +45,32 @@ except backends.NoSandboxError as refusal:
 
 
 @pytest.fixture(scope="module")
-def box() -> Iterator[Box]:
-    with Box(KIND) as box:
-        yield box
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(KIND) as sandbox:
+        yield sandbox
 
 
 @pytest.fixture(scope="module", params=LESSONS, ids=[lesson.name for lesson in LESSONS])
-def examined(request: pytest.FixtureRequest, box: Box) -> list[tuple[Judge, dict[str, bytes]]]:
+def examined(request: pytest.FixtureRequest, sandbox: Sandbox) -> list[tuple[Judge, dict[str, bytes]]]:
     """The evidence of a lesson's solution, with new inputs for each seed."""
     lesson = Lesson(request.param.solution.parent)
     found = []
     for seed in SEEDS:
         judge = Judge(lesson, seed)
         steps = sandbox_steps(lesson, nbformat.from_dict(lesson.source), judge)
-        replies = box.run(steps, lesson.files())
+        replies = sandbox.run(steps, lesson.files())
         found.append((judge, {step.check: replies[step.index].evidence for step in steps if step.check}))
     return found
 
 
 @pytest.mark.parametrize("name", forge.FORGERIES)
-def test_forged_counts_of_opened_files_earn_nothing_and_are_pointed_out(box, name):
+def test_forged_counts_of_opened_files_earn_nothing_and_are_pointed_out(sandbox, name):
     lesson = Lesson(next(one.solution.parent for one in LESSONS if one.name == forge.LESSON))
     notebook = nbformat.from_dict(lesson.source)
     cell_of(notebook, f"{forge.CHECK}_answer").source = forge.FORGERIES[name] + forge.WASTEFUL
     judge = Judge(lesson, seed=1)
     steps = [step for step in sandbox_steps(lesson, notebook, judge) if step.check in ("", forge.CHECK)]
-    replies = box.run(steps, lesson.files())
+    replies = sandbox.run(steps, lesson.files())
     found = judge.outcome(forge.CHECK, notebook, replies)
     assert (found["points"], found["mistake"]) == (0, "opens_unseen")
     assert {finding.kind for finding in find_suspicious_code(lesson, notebook, {})} == {"suspicious"}

@@ -9,7 +9,7 @@ from course_utils.checks.core import evidence
 from course_utils.grading.sandbox.client import GraderFaultError, Reply
 from course_utils.grading.scoring.judge import Judge
 from course_utils.grading.scoring.scorer import find_suspicious_code
-from course_utils.grading.submission.restore import repair
+from course_utils.grading.submission.restore import restore_notebook
 from tests.grading.toy_course import LESSON, RIGHT, cell_of, make_course
 
 
@@ -21,7 +21,7 @@ def toy(tmp_path_factory):
 @pytest.fixture
 def solved(toy):
     notebook = json.loads(json.dumps(toy.source))
-    return repair(json.dumps(notebook).encode(), toy.released).notebook
+    return restore_notebook(json.dumps(notebook).encode(), toy.released).notebook
 
 
 def _outcome(toy, notebook, reply, answer=None):

@@ -76,7 +76,7 @@ def test_a_teachers_work_in_the_course_folder_is_left_as_it_is(toy):
 def test_a_folder_of_another_account_is_refused(toy, monkeypatch):
     list(deploy.set_up(toy))
     monkeypatch.setattr(deploy.os, "geteuid", lambda: 4242)
-    with pytest.raises(deploy.SetupError, match="another account"):
+    with pytest.raises(deploy.DeployError, match="another account"):
         list(deploy.set_up(toy))
 
 
@@ -84,7 +84,7 @@ def test_a_python_in_a_private_folder_is_refused(tmp_path):
     private = tmp_path / "home"
     private.mkdir(mode=0o700)
     (private / "python").touch(0o755)
-    with pytest.raises(deploy.SetupError, match="--python"):
+    with pytest.raises(deploy.DeployError, match="--python"):
         deploy._refuse_private(private / "python")
 
 

@@ -65,7 +65,7 @@ def course(tmp_path):
     config = Config()
     config.CourseDirectory.course_id, config.CourseDirectory.root = COURSE, str(tmp_path / "course")
     config.Exchange.root = str(root)
-    config.ExchangeFactory.collect = collect.SealedCollect
+    config.ExchangeFactory.collect = collect.SafeCollect
     (tmp_path / "course" / "source" / LESSON).mkdir(parents=True)
     api = NbGraderAPI(config=config)
 

@@ -1,11 +1,11 @@
-"""What becomes of a notebook that is not as it was released. The attacks go through the same repair."""
+"""What becomes of a notebook that is not as it was released. The attacks go through the same restore_notebook."""
 
 import json
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, writes
 
-from course_utils.grading.submission.restore import LOST, repair
+from course_utils.grading.submission.restore import LOST, restore_notebook
 
 
 def _marks(name, **marks):
@@ -26,13 +26,13 @@ def released():
 def _repaired(released, edit=lambda data: None):
     data = json.loads(writes(released))
     edit(data)
-    return repair(json.dumps(data).encode(), released)
+    return restore_notebook(json.dumps(data).encode(), released)
 
 
 def test_a_sound_notebook_stays_as_it_is(released):
-    repaired = _repaired(released)
-    assert [cell.source for cell in repaired.notebook.cells] == [cell.source for cell in released.cells]
-    assert repaired.findings == []
+    restored = _repaired(released)
+    assert [cell.source for cell in restored.notebook.cells] == [cell.source for cell in released.cells]
+    assert restored.findings == []
 
 
 def test_an_answer_is_kept_and_a_locked_cell_is_not(released):
@@ -40,25 +40,25 @@ def test_an_answer_is_kept_and_a_locked_cell_is_not(released):
         data["cells"][2]["source"] = "f = sum"
         data["cells"][3]["source"] = "pass"
 
-    repaired = _repaired(released, edit)
-    assert [cell.source for cell in repaired.notebook.cells[2:]] == ["f = sum", "checks.sum(f)"]
-    assert [finding.kind for finding in repaired.findings] == ["tampered"]
+    restored = _repaired(released, edit)
+    assert [cell.source for cell in restored.notebook.cells[2:]] == ["f = sum", "checks.sum(f)"]
+    assert [finding.kind for finding in restored.findings] == ["tampered"]
 
 
 def test_a_deleted_answer_does_not_leave_a_stub_that_overwrites_one_written_elsewhere(released):
-    repaired = _repaired(released, lambda data: data["cells"].pop(2))
-    assert repaired.notebook.cells[2].source == LOST
+    restored = _repaired(released, lambda data: data["cells"].pop(2))
+    assert restored.notebook.cells[2].source == LOST
 
 
 def test_a_changed_setup_runs_after_the_original(released):
-    repaired = _repaired(released, lambda data: data["cells"][1].update(source="import random"))
-    assert [cell.source for cell in repaired.notebook.cells[1:3]] == ["import math", "import random"]
+    restored = _repaired(released, lambda data: data["cells"][1].update(source="import random"))
+    assert [cell.source for cell in restored.notebook.cells[1:3]] == ["import math", "import random"]
 
 
 def test_own_cells_keep_their_place(released):
     own = {"cell_type": "code", "metadata": {}, "source": "mine = 1", "outputs": [], "execution_count": None}
-    repaired = _repaired(released, lambda data: data["cells"].insert(2, own))
-    assert [cell.source for cell in repaired.notebook.cells][1:3] == ["import math", "mine = 1"]
+    restored = _repaired(released, lambda data: data["cells"].insert(2, own))
+    assert [cell.source for cell in restored.notebook.cells][1:3] == ["import math", "mine = 1"]
 
 
 def test_outputs_and_metadata_of_a_submission_are_dropped(released):
@@ -66,9 +66,9 @@ def test_outputs_and_metadata_of_a_submission_are_dropped(released):
         data["metadata"]["widgets"] = {"x": 1}
         data["cells"][2]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "✓"}]
 
-    repaired = _repaired(released, edit)
-    assert repaired.notebook.cells[2].outputs == []
-    assert "widgets" not in repaired.notebook.metadata
+    restored = _repaired(released, edit)
+    assert restored.notebook.cells[2].outputs == []
+    assert "widgets" not in restored.notebook.metadata
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_text_of_a_student_holds_no_html_and_no_link_in_a_formula(released, text
 
 @pytest.mark.parametrize("raw", [None, b"", b"{", b"[]", b'{"cells": 3}', b"\xff"])
 def test_what_cannot_be_read_is_one_finding_and_an_empty_notebook(released, raw):
-    repaired = repair(raw, released)
-    assert not repaired.readable
-    assert [finding.kind for finding in repaired.findings] == ["damaged"]
-    assert len(repaired.notebook.cells) == len(released.cells)
+    restored = restore_notebook(raw, released)
+    assert not restored.readable
+    assert [finding.kind for finding in restored.findings] == ["damaged"]
+    assert len(restored.notebook.cells) == len(released.cells)
 
 
 def test_repairing_twice_changes_nothing_more(released):
     once = _repaired(released, lambda data: data["cells"].reverse())
-    again = repair(writes(once.notebook).encode(), released)
+    again = restore_notebook(writes(once.notebook).encode(), released)
     assert again.findings == []
     assert [cell.source for cell in again.notebook.cells] == [cell.source for cell in once.notebook.cells]

@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 
 from course_utils.grading.submission.files import Submission
-from course_utils.grading.submission.sanitize import tidy
+from course_utils.grading.submission.sanitize import sanitize_folder
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def _kinds(folder):
 
 def test_a_sound_folder_stays_as_it_is(folder):
     (folder / "timestamp.txt").write_text("2026-01-02 03:04:05.000000 UTC")
-    tidy(folder, "01_a")
+    sanitize_folder(folder, "01_a")
     assert sorted(path.name for path in folder.iterdir()) == ["01_a.ipynb", "timestamp.txt"]
     assert _kinds(folder) == []
 
@@ -30,7 +30,7 @@ def test_links_and_pipes_become_notes(folder):
     (folder / "link").symlink_to("/etc/passwd")
     (folder / "folder").symlink_to("/etc")
     os.mkfifo(folder / "pipe")
-    tidy(folder, "01_a")
+    sanitize_folder(folder, "01_a")
     assert all(path.is_file() and not path.is_symlink() for path in folder.iterdir())
     assert _kinds(folder) == ["tampered"] * 3
     assert Submission(folder, "ann", "01_a").files() == {}
@@ -39,7 +39,7 @@ def test_links_and_pipes_become_notes(folder):
 @pytest.mark.parametrize("stamp", [b"", b"soon", b"\xff", b"9999-01-01 00:00:00 UTC"])
 def test_a_time_stamp_that_cannot_be_is_replaced_by_the_files_own(folder, stamp):
     (folder / "timestamp.txt").write_bytes(stamp)
-    tidy(folder, "01_a")
+    sanitize_folder(folder, "01_a")
     mended = (folder / "timestamp.txt").read_text().removesuffix(" UTC")
     assert datetime.fromisoformat(mended).year >= 2024
     assert _kinds(folder) == ["tampered"]
@@ -47,14 +47,14 @@ def test_a_time_stamp_that_cannot_be_is_replaced_by_the_files_own(folder, stamp)
 
 def test_the_only_notebook_gets_its_name_back(folder):
     (folder / "01_a.ipynb").rename(folder / "mine.ipynb")
-    tidy(folder, "01_a")
+    sanitize_folder(folder, "01_a")
     assert Submission(folder, "ann", "01_a").notebook() == b"{}"
     assert _kinds(folder) == ["damaged"]
 
 
 def test_tidying_twice_changes_nothing_more(folder):
     (folder / "link").symlink_to("/etc/passwd")
-    tidy(folder, "01_a")
+    sanitize_folder(folder, "01_a")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    tidy(folder, "01_a")
+    sanitize_folder(folder, "01_a")
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
