@@ -32,7 +32,7 @@ MAY_IMPORT = {
         "checks.core", "grading.course", "grading.sandbox", "grading.submission", "system",
     },
     "course_utils.grading.nbgrader_plugins": {
-        "grading.course", "grading.sandbox", "grading.scoring", "grading.submission",
+        "grading.course", "grading.scoring", "grading.submission",
     },
     "course_utils.grading": {
         "grading.course", "grading.nbgrader_plugins", "grading.sandbox", "grading.scoring",

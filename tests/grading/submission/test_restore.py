@@ -1,4 +1,4 @@
-"""What becomes of a notebook that is not as it was released. The attacks go through the same restore_notebook."""
+"""Restoring notebooks that are not as released; the attacks are restored in the same way."""
 
 import json
 
