@@ -1,7 +1,7 @@
 """The bank of right and wrong answers to the exercises: `answers/<lesson>/<exercise>.md`.
 
-An answer is a section of that file. Its name begins with `right_` or `wrong_`; a block holds the source of its
-solution cell, or what changes in another answer of the exercise:
+An answer is a section of that file. Its name begins with `right_` or `wrong_`; a block holds the source of
+its solution cell, or a diff from another answer to the exercise:
 
     ## wrong_left_open
 
@@ -16,9 +16,9 @@ solution cell, or what changes in another answer of the exercise:
     +        pass
     ```
 
-`mistake` is the name that the check gives it, `needs` a command that it starts, `from` the answer that changes.
-A block below `@@` holds lines that stay ( ), go (-) and come (+), and so many of the first two that they are
-found in one place only: there are no line numbers.
+`mistake` is the name that the check gives it, `needs` a command that it starts, `from` the answer that the
+diff applies to. Below `@@` stand lines that stay ( ), go (-) and come (+). A diff has no line numbers: enough
+lines must stay or go that they are found in one place only.
 """
 
 import re

@@ -116,7 +116,7 @@ def set_up(folder: Path) -> Site:
 def install_environment(site: Site) -> None:
     """Install the environment as root, whose package cache is warm; the command then finds it complete.
 
-    uv links packages from its cache. Their bytecode, 20 s of work, is linked from the environment of the tests.
+    uv links packages from its cache. Their bytecode, 20 s of work, is linked from the tests' environment.
     """
     list(_environment(site, compile_bytecode=False))
     link_bytecode(Path(sysconfig.get_path("purelib")), site.environment)
