@@ -1,4 +1,4 @@
-"""A small convolutional network for images of any size, and one training step of it."""
+"""A small convolutional network for images of any size, and its training step."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -6,43 +6,47 @@ from itertools import pairwise
 import torch
 from torch import nn
 
+__all__ = ["SimpleCNN", "training_step"]
+
 
 class SimpleCNN(nn.Module):
-    """Three convolutions and a linear layer; the average over all places lets any image size through.
+    """Three convolutions, global average pooling and a linear layer; images may have any size.
 
     Args:
-        num_classes: Length of the output.
-        width: Channels after the first convolution; the compute grows with its square.
+        num_classes: length of the output.
+        width: channels after the first convolution; the computation grows with its square.
     """
 
     def __init__(self, num_classes: int, width: int = 16) -> None:
         super().__init__()
         widths = (3, width, 2 * width, 4 * width)
-        blocks = []
+        blocks: list[nn.Module] = []
         for inputs, outputs in pairwise(widths):
             blocks += [nn.Conv2d(inputs, outputs, 3, stride=2, padding=1), nn.ReLU()]
         self.features = nn.Sequential(*blocks)
-        self.classify = nn.Linear(4 * width, num_classes)
+        self.classifier = nn.Linear(4 * width, num_classes)
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """Class scores (N, num_classes) of images (N, 3, H, W); uint8 images are scaled to 0-1 first."""
+        """Return class scores (N, num_classes) of images (N, 3, H, W); uint8 is scaled to 0-1 first."""
         if images.dtype == torch.uint8:
             images = images.float() / 255
-        return self.classify(self.features(images).mean(dim=(2, 3)))
+        scores: torch.Tensor = self.classifier(self.features(images).mean(dim=(2, 3)))
+        return scores
 
 
 def training_step(
     model: nn.Module, learning_rate: float = 0.01, dtype: torch.dtype | None = None
 ) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
-    """A function that trains `model` on one batch.
+    """Return a function that trains `model` on one batch by gradient descent.
 
     Args:
-        model: Where its parameters are, there the batches have to be.
-        learning_rate: Of plain gradient descent.
-        dtype: Compute in this type by autocast, such as `torch.bfloat16`.
+        model: batches must be on the same device as its parameters.
+        learning_rate: of plain stochastic gradient descent.
+        dtype: autocast to this type, such as `torch.bfloat16`; None computes in the model's own type.
 
     Returns:
-        `step(images, labels)`, which returns the loss as a tensor and waits for nothing: reading it would.
+        `step(images, labels)`, which returns the loss as a tensor without synchronising the device: reading
+        its value synchronises.
     """
     device = next(model.parameters()).device
     criterion = nn.CrossEntropyLoss()
@@ -54,6 +58,7 @@ def training_step(
             loss = criterion(model(images), labels)
         loss.backward()
         optimizer.step()
-        return loss.detach()
+        detached: torch.Tensor = loss.detach()
+        return detached
 
     return step

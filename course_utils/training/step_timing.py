@@ -1,45 +1,76 @@
-"""Training with a stopwatch: where the time of each batch goes."""
+"""Train and time the stages of each step: loading, copy to the device, computation."""
 
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol, TypedDict, TypeVar
 
 import torch
 from torch import nn
 
-KEYS = ("data_loading", "cpu_to_gpu", "forward_backward", "total_batch")
+__all__ = ["KEYS", "StepTimes", "train_with_monitoring"]
+
+
+class StepTimes(TypedDict):
+    """Milliseconds per batch, one number per batch in each list.
+
+    Attributes:
+        data_loading: waiting for the loader.
+        cpu_to_gpu: copying the batch to the device.
+        forward_backward: computing, including the optimiser's step.
+        total_batch: wall time from the end of the previous step to the end of this one; the first starts
+            before the loader does.
+    """
+
+    data_loading: list[float]
+    cpu_to_gpu: list[float]
+    forward_backward: list[float]
+    total_batch: list[float]
+
+
+KEYS = tuple(StepTimes.__annotations__)
+Mark = TypeVar("Mark")
+
+
+class Clock(Protocol[Mark]):
+    """Marks points in time and measures between two of them."""
+
+    def mark(self) -> Mark:
+        """Mark the current point in time."""
+
+    def milliseconds(self, start: Mark, end: Mark) -> float:
+        """Return the milliseconds from one mark to another."""
 
 
 class HostClock:
-    """Marks time on the host; with `synchronise`, only when the device has done what was queued."""
+    """Marks time on the host; with `synchronise`, after all work queued on the device has finished."""
 
     def __init__(self, device: torch.device, synchronise: bool = False) -> None:
         self.device = device
-        self._waits = synchronise and device.type != "cpu"
+        self._synchronises = synchronise and device.type != "cpu"
 
     def mark(self) -> float:
-        """A point in time, in seconds."""
-        if self._waits:
+        """Return the current time in seconds."""
+        if self._synchronises:
             torch.accelerator.synchronize(self.device)
         return time.perf_counter()
 
     def milliseconds(self, start: float, end: float) -> float:
-        """From one mark to another."""
+        """Return the milliseconds from one mark to another."""
         return 1e3 * (end - start)
 
 
 class EventClock:
-    """Marks time on the GPU's stream by CUDA events: the host does not wait, so the overlap stays."""
+    """Marks time on the GPU's stream with CUDA events; the host does not wait, so overlap is preserved."""
 
     def mark(self) -> torch.cuda.Event:
-        """A point in the stream of work."""
-        event = torch.cuda.Event(enable_timing=True)
+        """Record an event in the current stream."""
+        event = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]  # torch's own signature
         event.record()
         return event
 
     def milliseconds(self, start: torch.cuda.Event, end: torch.cuda.Event) -> float:
-        """From one mark to another; both must have happened."""
-        return start.elapsed_time(end)
+        """Return the milliseconds from one event to another; both must have completed."""
+        return float(start.elapsed_time(end))
 
 
 def train_with_monitoring(
@@ -50,45 +81,44 @@ def train_with_monitoring(
     device: torch.device | str,
     num_batches: int,
     breakdown: bool = False,
-) -> dict[str, list[float]]:
-    """Train on the first `num_batches` batches and say where the time went.
+) -> StepTimes:
+    """Train on the first `num_batches` batches and time the stages of each step.
 
-    Two modes. By default nothing waits for the device but the end of the run, so loading, copies and compute
-    overlap as they do in a real training; on a GPU the copy and the compute are timed on the device by events
-    and do not add up to the total. With `breakdown` the device is synchronised after every stage: then the
-    parts add up, but nothing overlaps and the total is that of a slower training.
+    By default, the device is synchronised only at the end of the run, so that loading, copies and computation
+    overlap as in a real training. On a GPU, copies and computation are then timed by events on the device and
+    do not add up to the total. With `breakdown`, the device is synchronised after every stage: the parts add
+    up, but nothing overlaps, and the total is that of a slower training.
 
     Args:
-        model: Already on `device`.
-        dataloader: Gives (images, labels).
-        criterion: The loss.
-        optimizer: Of the model's parameters.
-        device: Where to compute.
-        num_batches: How many batches to train on; fewer if the loader ends.
-        breakdown: Synchronise after each stage.
+        model: a model on `device`.
+        dataloader: yields (images, labels).
+        criterion: the loss.
+        optimizer: optimises the model's parameters.
+        device: where to compute.
+        num_batches: batches to train on; fewer if the loader ends.
+        breakdown: synchronise after each stage.
 
     Returns:
-        Milliseconds per batch, one number for each batch, under `data_loading` (waiting for the loader),
-        `cpu_to_gpu`, `forward_backward` (with the optimiser's step) and `total_batch`, the wall time from the
-        end of one step to the end of the next. The total contains the loading and starts before the first
-        batch was asked for; without `breakdown` only its sum and mean are meant for use on a GPU.
+        The times. On a GPU without `breakdown`, use only the sum and the mean of `total_batch`: the host runs
+        ahead of the device, and the last step includes the wait for it.
     """
     device = torch.device(device)
     host = HostClock(device, synchronise=breakdown)
-    stages = EventClock() if device.type == "cuda" and not breakdown else host
+    # A mark is a number or a CUDA event, which only its clock needs to know.
+    stages: Clock[Any] = EventClock() if device.type == "cuda" and not breakdown else host
     wall: list[tuple[float, float, float]] = []
     marks: list[tuple[Any, Any, Any]] = []
-    ended = host.mark()
+    previous = host.mark()
     batches = iter(dataloader)
     while len(wall) < num_batches and (batch := next(batches, None)) is not None:
-        loaded, begin = host.mark(), stages.mark()
-        images, labels = (t.to(device, non_blocking=True) for t in batch)
+        loaded, start = host.mark(), stages.mark()
+        images, labels = (tensor.to(device, non_blocking=True) for tensor in batch)
         copied = stages.mark()
         _train_step(model, criterion, optimizer, images, labels)
-        marks.append((begin, copied, stages.mark()))
-        wall.append((ended, loaded, ended := host.mark()))
+        marks.append((start, copied, stages.mark()))
+        wall.append((previous, loaded, previous := host.mark()))
     end = HostClock(device, synchronise=True).mark()
-    return _times(wall, marks, stages, end)
+    return _step_times(wall, marks, stages, end)
 
 
 def _train_step(
@@ -103,18 +133,18 @@ def _train_step(
     optimizer.step()
 
 
-def _times(
+def _step_times(
     wall: list[tuple[float, float, float]],
     marks: list[tuple[Any, Any, Any]],
-    stages: HostClock | EventClock,
+    stages: Clock[Any],
     end: float,
-) -> dict[str, list[float]]:
-    times: dict[str, list[float]] = {key: [] for key in KEYS}
-    for (start, loaded, stop), (begin, copied, computed) in zip(wall, marks, strict=True):
-        times["data_loading"].append(1e3 * (loaded - start))
-        times["cpu_to_gpu"].append(stages.milliseconds(begin, copied))
-        times["forward_backward"].append(stages.milliseconds(copied, computed))
-        times["total_batch"].append(1e3 * (stop - start))
+) -> StepTimes:
+    times = StepTimes(
+        data_loading=[1e3 * (loaded - previous) for previous, loaded, _ in wall],
+        cpu_to_gpu=[stages.milliseconds(start, copied) for start, copied, _ in marks],
+        forward_backward=[stages.milliseconds(copied, computed) for _, copied, computed in marks],
+        total_batch=[1e3 * (done - previous) for previous, _, done in wall],
+    )
     if wall:
         times["total_batch"][-1] = 1e3 * (end - wall[-1][0])
     return times
