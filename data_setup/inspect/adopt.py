@@ -21,7 +21,7 @@ from data_setup.format import (
     write_atomically,
 )
 from data_setup.inspect.compare import Comparison, RawEvidence, compare_member
-from data_setup.inspect.packs import Packs
+from data_setup.inspect.packed_form import Packs
 from data_setup.inspect.verify import file_sha256
 
 MOST_NAMED = 5

@@ -1,4 +1,4 @@
-"""Where images come from: archives and folders, labels, collections, photographs, drawings."""
+"""Sources of images: a seeded sample of a collection, or crops of the photographs in installed packages."""
 
 import lazy_loader
 

@@ -1,10 +1,8 @@
-from . import drawings as drawings
-from . import tiny as tiny
 from .archives import list_images as list_images
 from .archives import read_bytes as read_bytes
-from .collection import CollectionSource as CollectionSource
-from .photographs import PHOTOGRAPHS as PHOTOGRAPHS
-from .photographs import photo_identity as photo_identity
-from .photos import PhotoSource as PhotoSource
-from .photos import opened as opened
+from .collection_source import CollectionSource as CollectionSource
+from .photo_catalogue import PHOTOGRAPHS as PHOTOGRAPHS
+from .photo_catalogue import photo_identity as photo_identity
+from .photo_source import PhotoSource as PhotoSource
+from .photo_source import load_photograph as load_photograph
 from .preprocess import to_square as to_square

@@ -10,7 +10,7 @@ import torch
 import data_setup
 from course_utils.data.datasets import JpegDataset, ZIPDataset
 from data_setup.cli import main
-from tests.data_setup.collections import as_tar, ground_truth, odd_files
+from tests.data_setup.image_collections import as_tar, ground_truth, odd_files
 from tests.data_setup.create.test_builder import files_of
 
 SCRIPT = Path(data_setup.__file__).with_name("pack_array.sh")

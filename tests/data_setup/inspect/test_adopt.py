@@ -11,7 +11,7 @@ from course_utils.data.pack import INFO_NAME, LABELS_NAME, RawLayout
 from data_setup.cli import main
 from data_setup.format.layout import image_name
 from data_setup.format.manifest import read_header
-from data_setup.sources.photos import PhotoSource
+from data_setup.sources.photo_source import PhotoSource
 from tests.data_setup.create.test_builder import files_of
 
 COUNT = 8

@@ -5,7 +5,7 @@ import pytest
 
 from data_setup.format.errors import SetupError, UnreadableError
 from data_setup.sources.archives import list_images, read_bytes
-from tests.data_setup.collections import as_folder, as_tar, as_zip
+from tests.data_setup.image_collections import as_folder, as_tar, as_zip
 
 FILES = {"b/2.jpg": b"two", "a/1.JPEG": b"one", "b/é.png": b"three", "labels.txt": b"no image"}
 HIDDEN = {"._1.JPEG": b"a Mac's", ".cache/4.png": b"a cache's"}

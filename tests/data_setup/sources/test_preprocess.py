@@ -6,7 +6,7 @@ from PIL import Image
 
 from data_setup.format.errors import UnreadableError
 from data_setup.sources.preprocess import UPRIGHT, to_square
-from tests.data_setup.collections import encoded, picture
+from tests.data_setup.image_collections import encoded, picture
 
 
 def bright_corner(image):

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 import data_setup
-from data_setup.sources.photographs import PHOTOGRAPHS, credits_text
+from data_setup.sources.photo_catalogue import PHOTOGRAPHS, credits_text
 
 
 @pytest.mark.parametrize("photograph", PHOTOGRAPHS, ids=lambda photograph: photograph.subject)

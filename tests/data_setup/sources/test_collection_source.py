@@ -9,7 +9,7 @@ from PIL import Image
 from course_utils.data.datasets import JpegDataset, ZIPDataset
 from data_setup.cli import main
 from data_setup.format.manifest import read_files, read_header
-from tests.data_setup.collections import (
+from tests.data_setup.image_collections import (
     as_folder,
     as_tar,
     as_zip,

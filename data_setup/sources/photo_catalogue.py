@@ -1,27 +1,27 @@
-"""The freely licensed photographs that the wheels of scikit-image and scikit-learn carry."""
+"""Catalogue of the freely licensed photographs that scikit-image and scikit-learn include."""
 
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from data_setup.format import SetupError
+from data_setup.format import Identity, SetupError
 
 SKIMAGE, SKLEARN = "skimage/data", "sklearn/datasets/images"
 
 
 @dataclass(frozen=True)
 class Photograph:
-    """One photograph, and the part of it that makes it recognisable.
+    """One photograph, and the part of it that every crop must contain.
 
     Args:
         subject: What it shows; the subjects in alphabetical order are the classes.
-        folder: The folder of the package that carries it.
-        file: Its file name there.
-        keep: Left, top, right and bottom, in pixels, of what every crop contains; None: any part will do.
-        smallest: The side of the smallest crop, in pixels; at least 256, so that nothing is enlarged.
+        folder: Path of its folder, from the package that contains it.
+        file: Its file name.
+        keep: Left, top, right and bottom of the part that every crop contains, in pixels; None: any crop will do.
+        smallest: Side of the smallest crop, in pixels; at least 256, so that nothing is enlarged.
         author: Who took it.
-        licence: On what terms it may be used.
-        origin: Where the package has it from.
+        licence: Terms of use.
+        origin: Where the package obtained it.
     """
 
     subject: str
@@ -33,15 +33,19 @@ class Photograph:
     licence: str
     origin: str
 
+    @property
+    def package(self) -> str:
+        """The import name of the package that contains it."""
+        return self.folder.split("/")[0]
+
     def path(self) -> Path:
         """Find the file without importing its package.
 
         Raises:
-            SetupError: The package is not installed, or no longer carries the photograph.
+            SetupError: The package is not installed, or no longer contains the photograph.
         """
-        package, inner = self.folder.split("/", 1)
-        spec = find_spec(package)
-        path = Path(spec.origin).parent / inner / self.file if spec and spec.origin else None
+        spec = find_spec(self.package)
+        path = Path(spec.origin).parents[1] / self.folder / self.file if spec and spec.origin else None
         if path is None or not path.is_file():
             raise SetupError(
                 f"{self.folder}/{self.file} is missing: install the versions in requirements.txt "
@@ -182,13 +186,13 @@ PHOTOGRAPHS = (
 SUBJECTS = tuple(photograph.subject for photograph in PHOTOGRAPHS)
 
 
-def photo_identity(count: int, seed: int) -> dict[str, object]:
-    """What decides every byte of a set of photographs, but for the versions of the libraries."""
+def photo_identity(count: int, seed: int) -> Identity:
+    """Return what determines every byte of a set of photographs, besides the versions of the libraries."""
     return {"source": "photographs", "seed": seed, "count": count}
 
 
 def credits_text() -> str:
-    """The content of `CREDITS.md`: author, licence and origin of each photograph."""
+    """Return the content of `CREDITS.md`: author, licence and origin of each photograph."""
     rows = (
         f"| {p.subject} | `{p.folder}/{p.file}` | {p.author} | {p.licence} | {p.origin} |"
         for p in PHOTOGRAPHS

@@ -1,4 +1,7 @@
-"""The drawings of lesson 01: python -m data_setup.sources.drawings solutions/01_jpeg_vs_zip/pictures."""
+"""Draw the SVG pictures of lesson 01.
+
+Run `python -m data_setup.lesson_assets.drawings solutions/01_jpeg_vs_zip/pictures`.
+"""
 
 import argparse
 from pathlib import Path
@@ -12,24 +15,24 @@ MARKER = f'<marker id="a" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" or
 
 
 def box(x: int, y: int, width: int, height: int, fill: str) -> str:
-    """A rectangle with round corners."""
+    """Return a rectangle with rounded corners."""
     return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="4" fill="{fill}" stroke="#333"/>'
 
 
 def text(x: int, y: int, words: str, size: str = "") -> str:
-    """Words centred at a point; size "s" is small, "h" a heading."""
+    """Return text centred at a point; size "s" is small, "h" a heading."""
     return f'<text x="{x}" y="{y}" text-anchor="middle" class="{size}">{words}</text>'
 
 
 def arrow(start: tuple[int, int], end: tuple[int, int], width: float, colour: str) -> str:
-    """A straight arrow."""
+    """Return a straight arrow."""
     (x1, y1), (x2, y2) = start, end
     ends = f'x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"'
     return f'<line {ends} stroke="{colour}" stroke-width="{width}" marker-end="url(#a)"/>'
 
 
 def svg(width: int, height: int, title: str, parts: list[str]) -> str:
-    """A drawing on white."""
+    """Return a drawing with a white background."""
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     top = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">'
     ground = f'<rect width="{width}" height="{height}" fill="#fff"/>'
@@ -38,7 +41,7 @@ def svg(width: int, height: int, title: str, parts: list[str]) -> str:
 
 
 def many_or_one() -> str:
-    """Whom many small files keep busy, and whom one packed file."""
+    """Draw the load on a shared file system: many small files against one packed file."""
     parts = ['<line x1="410" y1="20" x2="410" y2="280" stroke="#ccc"/>']
     for left, heading in ((0, "Many small files"), (420, "One packed file")):
         parts += [text(left + 200, 26, heading, "h"), *_machines(left)]
@@ -70,7 +73,7 @@ def _machines(left: int) -> list[str]:
 
 
 def zip_anatomy() -> str:
-    """Members with their headers, and the list of them at the end."""
+    """Draw the layout of a stored zip: members with their headers, then the central directory."""
     parts = [text(180, 34, "the members, one after the other", "s"), text(500, 83, "…")]
     for number, x in enumerate((10, 170, 330)):
         parts += [box(x, 50, 34, 56, YELLOW), text(x + 17, 83, "head", "s"), box(x + 34, 50, 116, 56, BLUE)]
@@ -86,7 +89,7 @@ def zip_anatomy() -> str:
 
 
 def layouts() -> str:
-    """The same bytes read as rows of pixels and as a plane."""
+    """Draw the same six bytes read as HWC and as CHW."""
     parts = [text(299, 22, "the first six bytes of the same member", "s")]
     rows = (("H×W×C", "RGBRGB", "two pixels"), ("C×H×W", "RRRRRR", "the red of six neighbouring pixels"))
     for row, (name, letters, caption) in enumerate(rows):
@@ -104,14 +107,14 @@ def layouts() -> str:
 DRAWINGS = {"many_or_one.svg": many_or_one, "zip_anatomy.svg": zip_anatomy, "layouts.svg": layouts}
 
 
-def make(folder: Path) -> None:
-    """Write all drawings into a folder."""
+def make_drawings(folder: Path) -> None:
+    """Write all drawings to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, draw in DRAWINGS.items():
         (folder / name).write_text(draw())
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Make the drawings of lesson 01.")
+    parser = argparse.ArgumentParser(description="Draw the pictures of lesson 01.")
     parser.add_argument("folder", type=Path, help="where the drawings go")
-    make(parser.parse_args().folder)
+    make_drawings(parser.parse_args().folder)

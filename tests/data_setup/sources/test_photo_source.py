@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from data_setup.format.layout import SIDE
-from data_setup.sources.photographs import PHOTOGRAPHS, SUBJECTS
-from data_setup.sources.photos import PhotoSource, draw_crop, label_at, opened
+from data_setup.sources.photo_catalogue import PHOTOGRAPHS, SUBJECTS
+from data_setup.sources.photo_source import PhotoSource, draw_crop, label_at, opened
 
 
 @pytest.mark.parametrize("label", range(len(PHOTOGRAPHS)), ids=SUBJECTS)

@@ -1,4 +1,4 @@
-"""Any number of different pictures from a dozen photographs; each follows from the seed and its position."""
+"""Random crops of a dozen photographs; each is determined by the seed and its position alone."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,74 +9,74 @@ import numpy as np
 from PIL import Image
 
 from data_setup.create import Rendered
-from data_setup.format import SIDE
-from data_setup.sources.photographs import PHOTOGRAPHS, SUBJECTS, Photograph, photo_identity
+from data_setup.format import SIDE, Identity
+from data_setup.sources.photo_catalogue import PHOTOGRAPHS, SUBJECTS, Photograph, photo_identity
 
 Box = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
 class PhotoSource:
-    """The photographs as a source of images.
+    """The photographs as a source of images; an item is the position of an image in the set.
 
     Args:
-        count: How many images.
-        seed: Which ones.
+        count: Number of images.
+        seed: Seed of the random crops.
     """
 
     count: int
     seed: int
 
-    def identity(self) -> dict[str, object]:
-        """What decides every byte of the set."""
+    def identity(self) -> Identity:
+        """Return what determines every byte of the images."""
         return photo_identity(self.count, self.seed)
 
     def renderer(self) -> Self:
-        """What is sent to the workers: itself, two numbers. Forked ones share the photographs opened here."""
+        """Return itself, after loading the photographs, which forked workers then share."""
         for label in range(len(PHOTOGRAPHS)):
-            opened(label)
+            load_photograph(label)
         return self
 
     def origin(self, item: int) -> None:
-        """The pictures have no file of their own in the source."""
+        """Return None: a crop has no file of its own in the source."""
 
     def classes(self) -> list[str]:
-        """The name of each label."""
+        """Return the name of each label."""
         return list(SUBJECTS)
 
     def items(self, slots: range) -> list[int]:
-        """What `render` needs for each position."""
+        """Return the items at these positions."""
         return list(slots)
 
     def reserve(self, shard: int, shards: int) -> Iterator[int]:
-        """Nothing takes the place of an unreadable image: there are none."""
+        """Return no replacements: no image is unreadable."""
         return iter(())
 
     def render(self, item: int) -> Rendered:
-        """Cut one picture."""
+        """Crop one image."""
         label = label_at(self.seed, item)
         rng = np.random.default_rng([self.seed, 1, item])
-        photo = opened(label)
-        box = draw_crop(PHOTOGRAPHS[label], photo.size, rng)
-        picture = photo.resize((SIDE, SIDE), Image.Resampling.BICUBIC, box=box, reducing_gap=2.0)
+        photograph = load_photograph(label)
+        box = draw_crop(PHOTOGRAPHS[label], photograph.size, rng)
+        image = photograph.resize((SIDE, SIDE), Image.Resampling.BICUBIC, box=box, reducing_gap=2.0)
         if rng.random() < 0.5:
-            picture = picture.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
-        return Rendered(picture, label)
+            image = image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+        return Rendered(image, label)
 
 
 def label_at(seed: int, slot: int) -> int:
-    """Draw labels in shuffled rounds of all classes, so that any two classes are equally frequent."""
+    """Return the label at a position; each run of as many positions as classes is a permutation of them."""
     turn, position = divmod(slot, len(PHOTOGRAPHS))
     return int(np.random.default_rng([seed, 0, turn]).permutation(len(PHOTOGRAPHS))[position])
 
 
 def draw_crop(photograph: Photograph, size: tuple[int, int], rng: np.random.Generator) -> Box:
-    """Draw a square that contains what makes the photograph recognisable.
+    """Draw a random square that contains the part of a photograph that must be kept.
 
     Args:
         photograph: Which one.
         size: Its width and height, in pixels.
-        rng: Where the randomness comes from.
+        rng: The random generator; it is advanced.
 
     Returns:
         Left, top, right and bottom, in pixels.
@@ -93,7 +93,7 @@ def _draw_start(lowest: int, highest: int, room: int, rng: np.random.Generator) 
 
 
 @cache
-def opened(label: int) -> Image.Image:
-    """Decode a photograph, once a process."""
-    with Image.open(PHOTOGRAPHS[label].path()) as photo:
-        return photo.convert("RGB")
+def load_photograph(label: int) -> Image.Image:
+    """Decode a photograph as RGB; each process does so once per photograph."""
+    with Image.open(PHOTOGRAPHS[label].path()) as photograph:
+        return photograph.convert("RGB")
