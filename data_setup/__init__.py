@@ -1,1 +1,1 @@
-"""Makes, packs and verifies the data of the course."""
+"""Command-line tool that makes, packs and verifies the data of the course."""

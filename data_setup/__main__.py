@@ -1,9 +1,9 @@
-"""Lets `python -m data_setup` run."""
+"""Entry point of `python -m data_setup`."""
 
 import os
 import sys
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's idle thread would forbid to fork the workers
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # workers can be forked only while there is one thread
 
 from data_setup.cli import main
 

@@ -1,21 +1,25 @@
-"""The command line: `python -m data_setup --help`."""
+"""Parse the command line, run a command and report its errors."""
 
 import argparse
 import errno
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from course_utils.paths import requested_dir
 from data_setup import commands
 from data_setup.format import SetupError
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command.
 
     Returns:
-        0; 1 if it could not do what it was asked for, and said why; 130 if it was interrupted.
+        0 on success; 1 after an error that was reported; 130 if it was interrupted.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -25,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         return _fail(_explain(error))
     except KeyboardInterrupt:
-        _fail("stopped; the same command goes on from here")
+        _fail("interrupted; run the same command again to resume")
         return 130
     return 0
 
@@ -38,9 +42,7 @@ def _fail(message: str) -> int:
 def _explain(error: OSError) -> str:
     where = error.filename or "the target"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return (
-            "the disk or your quota is full. Make room and run the same command again: it goes on from here."
-        )
+        return "the disk or your quota is full. Make room, then run the same command again to resume."
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return f"{where} cannot be written ({error.strerror}); choose another folder with --out"
     return f"{where}: {error.strerror or error}"
@@ -51,108 +53,123 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m data_setup",
         description="Makes, packs and verifies the data of the course.",
     )
-    adder = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_photos(adder)
-    _add_imagenet(adder)
-    _add_merge(adder)
-    _add_reading(adder)
-    _add_bench(adder)
+    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_photos(subparsers)
+    _add_imagenet(subparsers)
+    _add_merge(subparsers)
+    _add_inspection(subparsers)
+    _add_bench(subparsers)
     return parser
 
 
-def _add_photos(adder: argparse._SubParsersAction) -> None:
+def _add_photos(subparsers: "Subparsers") -> None:
     photos = _add(
-        adder,
+        subparsers,
         commands.photos,
         "make a set from photographs that need no download",
-        "Makes images from the freely licensed photographs in scikit-image and scikit-learn "
+        "Crops images from the freely licensed photographs in scikit-image and scikit-learn "
         "(credits: data_setup/CREDITS.md). 2,000 images take 460 MB.",
     )
-    photos.add_argument("--count", type=_positive, default=2000, help="how many (default: %(default)s)")
+    photos.add_argument(
+        "--count", type=_positive, default=2000, help="number of images (default: %(default)s)"
+    )
     photos.add_argument(
         "--if-missing",
         action="store_true",
-        help="be content with any set that is there already, whoever made it",
+        help="do nothing if the folder already holds a set, whoever made it",
     )
-    _add_making(photos)
+    _add_set_options(photos)
 
 
-def _add_imagenet(adder: argparse._SubParsersAction) -> None:
+def _add_imagenet(subparsers: "Subparsers") -> None:
     imagenet = _add(
-        adder,
+        subparsers,
         commands.imagenet,
-        "make a set from ImageNet, or from any images that you have",
-        "Takes a random sample of a collection of images, cuts out the middle square of each and "
+        "make a set from ImageNet, or from other images that you have",
+        "Takes a random sample of a collection of images, crops the middle square of each and "
         "resamples it to 256x256. 10,000 images take 2.3 GB.",
     )
     imagenet.add_argument(
-        "source", type=Path, help="ILSVRC2012_img_val.tar, another tar or zip, or a folder; never unpacked"
+        "source",
+        type=Path,
+        help="ILSVRC2012_img_val.tar, another tar or zip, or a folder; it is not unpacked",
     )
     imagenet.add_argument(
         "--labels",
         type=Path,
-        help="ILSVRC2012_validation_ground_truth.txt (a number a line, in the order of the file names), or "
-        "pairs of name and label as text, CSV or JSON; without it the folders are the classes",
+        help="ILSVRC2012_validation_ground_truth.txt (one number per line, in the order of the file names), "
+        "or pairs of name and label as text, CSV or JSON; without it, each folder is a class",
     )
-    imagenet.add_argument("--count", type=_positive, help="how many (default: 10,000, or all there are)")
-    _add_making(imagenet)
+    imagenet.add_argument(
+        "--count", type=_positive, help="number of images (default: 10,000, or all if there are fewer)"
+    )
+    _add_set_options(imagenet)
 
 
-def _add_merge(adder: argparse._SubParsersAction) -> None:
+def _add_merge(subparsers: "Subparsers") -> None:
     merge = _add(
-        adder,
+        subparsers,
         commands.merge,
-        "give shards that were made one by one their manifest and their final names",
-        "The last step after every shard was made with --shard; see data_setup/pack_array.sh.",
+        "publish a set whose shards were made one by one",
+        "Writes the manifest and moves the files to their final names, after every shard was made with "
+        "--shard; see data_setup/pack_array.sh.",
     )
     _add_out(merge)
 
 
-def _add_reading(adder: argparse._SubParsersAction) -> None:
-    _add_out(_add(adder, commands.verify, "find any flipped byte, missing or extra file of a set"))
-    _add_out(_add(adder, commands.info, "say what is there, how big it is and how many files it costs"))
+def _add_inspection(subparsers: "Subparsers") -> None:
+    _add_out(_add(subparsers, commands.verify, "find every changed, missing or extra file of a set"))
+    _add_out(_add(subparsers, commands.info, "describe a set: source, size and number of files"))
     adopt = _add(
-        adder,
+        subparsers,
         commands.adopt,
-        "check a set that exists already, and write its manifest",
-        "Checks that labels, names and pictures agree across the three forms, finds out how raw "
-        "pixels are laid out, reports what is odd and writes manifest.json; changes nothing else.",
+        "check a set without a manifest, and write one",
+        "Checks that labels, names and pixels agree across the three forms, infers the layout of the raw "
+        "pixels, reports oddities and writes manifest.json; changes nothing else.",
     )
     _add_out(adopt)
 
 
-def _add_bench(adder: argparse._SubParsersAction) -> None:
+def _add_bench(subparsers: "Subparsers") -> None:
     bench = _add(
-        adder,
+        subparsers,
         commands.bench,
-        "compare the making of sets with the bare work on their pixels",
-        "Prints images per second and ratios, with and without the writing. On ext4, wait five minutes after "
-        "thousands of files were deleted: until then each new file is made by stepping over their inodes.",
+        "compare the speed of making sets with that of the pixel work alone",
+        "Prints images per second and ratios, with and without writing files. On ext4, wait five minutes "
+        "after deleting thousands of files: until then, creating a file must skip their inodes.",
     )
-    bench.add_argument("--count", type=_positive, default=4000, help="images a round (default: %(default)s)")
-    bench.add_argument("--rounds", type=_positive, default=5, help="default: %(default)s")
-    bench.add_argument("--workers", type=_positive, help="processes (default: the cores you may use)")
-    bench.add_argument("--scratch", type=Path, help="where sets are made (default: the temporary folder)")
+    bench.add_argument(
+        "--count", type=_positive, default=4000, help="images per round (default: %(default)s)"
+    )
+    bench.add_argument("--rounds", type=_positive, default=5, help="number of rounds (default: %(default)s)")
+    bench.add_argument("--workers", type=_positive, help="number of processes (default: the usable cores)")
+    bench.add_argument("--scratch", type=Path, help="folder for temporary sets (default: that of the system)")
 
 
 def _add(
-    adder: argparse._SubParsersAction,
+    subparsers: "Subparsers",
     command: Callable[[argparse.Namespace], None],
     title: str,
     description: str | None = None,
 ) -> argparse.ArgumentParser:
-    """Add a command under the name of the function that does it."""
-    parser = adder.add_parser(command.__name__, help=title, description=description)
+    """Add a command under the name of its function."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        command.__name__, help=title, description=description
+    )
     parser.set_defaults(command=command)
     return parser
 
 
-def _add_making(command: argparse.ArgumentParser) -> None:
+def _add_set_options(command: argparse.ArgumentParser) -> None:
     _add_out(command)
-    command.add_argument("--seed", type=int, default=0, help="which images (default: %(default)s)")
-    command.add_argument("--shards", type=_positive, default=1, help="archives a form (default: %(default)s)")
-    command.add_argument("--shard", type=int, help="make only this one (from 0); `merge` when all are made")
-    command.add_argument("--workers", type=_positive, help="processes (default: the cores you may use)")
+    command.add_argument(
+        "--seed", type=int, default=0, help="seed of the random choice (default: %(default)s)"
+    )
+    command.add_argument(
+        "--shards", type=_positive, default=1, help="archives per packed form (default: %(default)s)"
+    )
+    command.add_argument("--shard", type=int, help="make only this one, counted from 0; then `merge`")
+    command.add_argument("--workers", type=_positive, help="number of processes (default: the usable cores)")
 
 
 def _add_out(command: argparse.ArgumentParser) -> None:
@@ -160,7 +177,7 @@ def _add_out(command: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         default=requested_dir() or Path("data"),
-        help="the folder of the set (default: %(default)s; COURSE_DATA and TEACHER_DIR change it)",
+        help="folder of the set (default: %(default)s; COURSE_DATA and TEACHER_DIR change it)",
     )
 
 

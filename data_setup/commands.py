@@ -1,17 +1,19 @@
-"""What each command of the command line does with its options.
+"""The commands of the command line.
 
-Modules that do the work are imported by the command that needs them: to find that the data is there already
-must not cost the time to load NumPy.
+Each imports only the modules that it needs: a command that finds the data in place need not load NumPy.
 """
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from data_setup.format import SetupError
 
 if TYPE_CHECKING:
     from data_setup.create import Source
+    from data_setup.format import Identity
+
+ItemT = TypeVar("ItemT")
 
 
 def photos(options: argparse.Namespace) -> None:
@@ -20,11 +22,11 @@ def photos(options: argparse.Namespace) -> None:
     from data_setup.sources import photo_identity
 
     if options.if_missing and all((options.out / form).is_dir() for form in FORMS):
-        print(f"{options.out} holds data already.")
-    elif not _finished(photo_identity(options.count, options.seed), options):
+        print(f"{options.out} already holds data.")
+    elif not _is_finished(photo_identity(options.count, options.seed), options):
         from data_setup.sources import PhotoSource
 
-        _make(PhotoSource(options.count, options.seed), options)
+        _create(PhotoSource(options.count, options.seed), options)
 
 
 def imagenet(options: argparse.Namespace) -> None:
@@ -32,64 +34,62 @@ def imagenet(options: argparse.Namespace) -> None:
     from data_setup.sources import CollectionSource
 
     source = CollectionSource(options.source, options.labels, options.count, options.seed)
-    if not _finished(source.identity(), options):
-        _make(source, options)
+    if not _is_finished(source.identity(), options):
+        _create(source, options)
 
 
-def _finished(identity: dict[str, object], options: argparse.Namespace) -> bool:
-    from data_setup.create import is_finished
+def _is_finished(source: "Identity", options: argparse.Namespace) -> bool:
+    from data_setup.create import is_finished, set_identity
 
-    finished = is_finished(options.out, identity | {"shards": options.shards})
+    finished = is_finished(options.out, set_identity(source, options.shards))
     if finished:
-        print(f"{options.out} holds the set already.")
+        print(f"{options.out} already holds the set.")
     return finished
 
 
-def _make(source: "Source", options: argparse.Namespace) -> None:
+def _create(source: "Source[ItemT]", options: argparse.Namespace) -> None:
     from course_utils.system import usable_cores
-    from data_setup.create import make_set
+    from data_setup.create import create_set
 
     if options.shard is not None and not 0 <= options.shard < options.shards:
         raise SetupError(
-            f"--shard {options.shard}: of {options.shards} shards the last is {options.shards - 1}"
+            f"--shard {options.shard}: the last of {options.shards} shards is {options.shards - 1}"
         )
-    make_set(source, options.out, options.shards, options.shard, options.workers or usable_cores())
+    create_set(source, options.out, options.shards, options.shard, options.workers or usable_cores())
     if options.shard is None:
-        _report(options.out)
+        _print_description(options.out)
     else:
-        print(f"Shard {options.shard} of {options.shards} is ready.")
+        print(f"Shard {options.shard} of {options.shards} is finished.")
 
 
 def merge(options: argparse.Namespace) -> None:
-    """Publish shards that were made one by one."""
+    """Publish a set whose shards were made one by one."""
     from data_setup.create import publish_set
-    from data_setup.format import Stage
+    from data_setup.format import StagingDirectory
 
-    stage = Stage(options.out)
-    if not stage.plan.exists():
-        raise SetupError(f"{options.out} holds no shards that wait to be merged")
-    publish_set(stage)
-    _report(options.out)
+    publish_set(StagingDirectory(options.out))
+    _print_description(options.out)
 
 
 def info(options: argparse.Namespace) -> None:
     """Describe a set."""
-    _report(options.out)
+    _print_description(options.out)
 
 
 def verify(options: argparse.Namespace) -> None:
     """Compare a set with its manifest."""
-    from data_setup.inspect import problems
+    from data_setup.format import MANIFEST
+    from data_setup.inspect import find_problems
 
-    if not (options.out / "manifest.json").exists():
-        raise SetupError(f"{options.out} has no manifest.json to compare with; `adopt` writes one")
+    if not (options.out / MANIFEST).exists():
+        raise SetupError(f"{options.out} has no {MANIFEST} to compare with; `adopt` writes one")
     found = 0
-    for problem in problems(options.out):
+    for problem in find_problems(options.out):
         print(problem)
         found += 1
     if found:
         raise SetupError(f"{options.out}: {found} problem{'s' if found > 1 else ''}, listed above")
-    print(f"{options.out}: every file is what the manifest says.")
+    print(f"{options.out}: all files match the manifest.")
 
 
 def adopt(options: argparse.Namespace) -> None:
@@ -97,18 +97,18 @@ def adopt(options: argparse.Namespace) -> None:
     from data_setup.inspect import adopt_set
 
     adopt_set(options.out)
-    _report(options.out)
+    _print_description(options.out)
 
 
 def bench(options: argparse.Namespace) -> None:
-    """Compare the making of sets with the bare work on their pixels."""
+    """Compare the speed of making sets with that of the pixel work alone."""
     from course_utils.system import usable_cores
     from data_setup.bench import run
 
     run(options.count, options.rounds, options.workers or usable_cores(), options.scratch)
 
 
-def _report(out: Path) -> None:
-    from data_setup.inspect import report
+def _print_description(out: Path) -> None:
+    from data_setup.inspect import describe_set
 
-    print(report(out))
+    print(describe_set(out))

@@ -1,4 +1,4 @@
-"""Create a set from a source: render, pack and publish it; resumable at any point."""
+"""Create a set from a source: workers render images, shards grow, and the finished set is published."""
 
 import lazy_loader
 

@@ -1,8 +1,9 @@
 from .builder import Source as Source
-from .builder import make_set as make_set
+from .builder import create_set as create_set
 from .publish import publish_set as publish_set
 from .render import Rendered as Rendered
 from .render import encode as encode
-from .staging import describe as describe
+from .staging import describe_identity as describe_identity
 from .staging import is_finished as is_finished
+from .staging import set_identity as set_identity
 from .worker_pool import start_method as start_method

@@ -1,131 +1,138 @@
-"""Making a set: every image once, in all three forms, over all the cores that one may use."""
+"""Create a set: render every image once and store it in all three forms, on all usable cores."""
 
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
+from typing import Generic, NoReturn, Protocol
 
 from tqdm import tqdm
 
+from data_setup.create.journal import ChunkRecord
 from data_setup.create.publish import publish_set
-from data_setup.create.render import CHUNK, Broken, Job, Packed, Renderer
-from data_setup.create.shard import Done, Shard
-from data_setup.create.staging import Identity, check_room, claim
-from data_setup.create.worker_pool import Pool
-from data_setup.format import RAW_BYTES, Stage, exclusive, image_name, shard_slots
+from data_setup.create.render import CHUNK, ItemT, Job, Renderer, Unreadable
+from data_setup.create.shard import Shard
+from data_setup.create.staging import check_free_space, open_staging, set_identity
+from data_setup.create.worker_pool import Results, WorkerPool
+from data_setup.format import RAW_BYTES, Identity, StagingDirectory, exclusive_lock, image_name, shard_slots
 
 
-class Source(Renderer, Protocol):
-    """Where images come from."""
+class Source(Protocol[ItemT]):
+    """A source of images, each of which is made from an item."""
 
-    count: int
+    @property
+    def count(self) -> int:
+        """The number of images."""
 
-    def identity(self) -> dict[str, object]:
-        """What decides every byte of the images."""
+    def identity(self) -> Identity:
+        """Return what determines every byte of the images."""
 
     def classes(self) -> list[str]:
-        """The name of each label, where labels have names."""
+        """Return the name of each label; empty where labels have no names."""
 
-    def items(self, slots: range) -> list[object]:
-        """What `render` makes the images at these positions from."""
+    def items(self, slots: range, /) -> list[ItemT]:
+        """Return the items at these positions."""
 
-    def reserve(self, shard: int, shards: int) -> Iterator[object]:
-        """Items that take the place of unreadable ones in a shard."""
+    def reserve(self, shard: int, shards: int, /) -> Iterator[ItemT]:
+        """Return the items that may replace unreadable ones in a shard."""
 
-    def origin(self, item: object) -> str | None:
-        """The name of an item in the source."""
+    def origin(self, item: ItemT, /) -> str | None:
+        """Return the name of an item in the source."""
 
-    def renderer(self) -> Renderer:
-        """What is sent to the workers."""
-
-
-def set_identity(source: dict[str, object], shards: int) -> Identity:
-    """What decides every byte of a set."""
-    return source | {"shards": shards}
+    def renderer(self) -> Renderer[ItemT]:
+        """Return what is sent to the workers."""
 
 
-def make_set(source: Source, out: Path, shards: int, only: int | None, workers: int) -> None:
-    """Make a set, or go on making it; with `only`, one shard of it.
+def create_set(source: Source[ItemT], out: Path, shards: int, only: int | None, workers: int) -> None:
+    """Create a set, or resume one; with `only`, one shard of it.
 
     Args:
         source: Where images come from.
-        out: The folder of the set.
-        shards: How many archives of each packed form.
-        only: The shard to make; None makes all and gives the set its final names.
-        workers: How many processes.
+        out: Folder of the set.
+        shards: Number of archives of each packed form.
+        only: The shard to create; None creates all and publishes the set.
+        workers: Number of processes.
 
     Raises:
         SetupError: Something else is there, or is being made there.
-        OSError: The disk is full, for example; the same call goes on later.
+        OSError: For example, the disk is full; the same call resumes.
     """
     numbers = range(shards) if only is None else [only]
     total = sum(len(shard_slots(source.count, shards, number)) for number in numbers)
-    check_room(out, total * RAW_BYTES)
-    stage = claim(out, set_identity(source.identity(), shards), source.classes())
+    check_free_space(out, total * RAW_BYTES)
+    staging = open_staging(out, set_identity(source.identity(), shards), source.classes())
     with (
-        Pool(source.renderer(), workers) as pool,
+        WorkerPool(source.renderer(), workers) as pool,
         tqdm(total=total, unit=" images", file=sys.stdout, desc=f"Making {out}") as bar,
     ):
         for number in numbers:
-            if not stage.summary(number).exists():
-                make_shard(source, stage, number, shards, pool, bar)
+            if not staging.summary(number).exists():
+                _create_shard(source, staging, number, shards, pool, bar)
             else:
                 bar.update(len(shard_slots(source.count, shards, number)))
     if only is None:
-        publish_set(stage)
+        publish_set(staging)
 
 
-def make_shard(source: Source, stage: Stage, number: int, shards: int, pool: Pool, bar: tqdm) -> None:
-    """Make a shard, or go on making it."""
-    with exclusive(stage.lock(f"shard{number}"), f"shard {number} in {stage.out}"):
+def _create_shard(
+    source: Source[ItemT],
+    staging: StagingDirectory,
+    number: int,
+    shards: int,
+    pool: WorkerPool[ItemT],
+    bar: "tqdm[NoReturn]",
+) -> None:
+    with exclusive_lock(staging.lock(f"shard{number}"), f"shard {number} in {staging.out}"):
         slots = shard_slots(source.count, shards, number)
-        shard = Shard(stage, number)
+        shard = Shard(staging, number)
         try:
             bar.update(shard.done)
-            mender = Mender(source, islice(source.reserve(number, shards), shard.taken, None), pool)
-            for job, results in pool.stream(_jobs(source, stage, slots, shard.done)):
-                shard.add(len(job.slots), *mender.mend(job, results))
+            reserve = islice(source.reserve(number, shards), shard.taken, None)
+            replacer = Replacer(source, reserve, pool)
+            for job, results in pool.stream(_jobs(source, staging, slots, shard.done)):
+                shard.add(*replacer.complete(job, results))
                 bar.update(len(job.slots))
             shard.finish()
         finally:
             shard.close()
 
 
-def _jobs(source: Source, stage: Stage, slots: range, done: int) -> Iterator[Job]:
+def _jobs(source: Source[ItemT], staging: StagingDirectory, slots: range, done: int) -> Iterator[Job[ItemT]]:
     for start in range(slots.start + done, slots.stop, CHUNK):
         chunk = range(start, min(start + CHUNK, slots.stop))
-        yield Job(chunk, source.items(chunk), stage.jpegs)
+        yield Job(chunk, source.items(chunk), staging.jpegs)
 
 
-class Mender:
-    """Puts the next readable image of the sample in the place of an unreadable one.
+class Replacer(Generic[ItemT]):
+    """Replaces unreadable images by the next readable ones of the reserve.
 
     Args:
         source: Where images come from.
-        reserve: Items that are in no other place, in their order.
-        pool: Makes them.
+        reserve: Items that are nowhere else in the set, in the order of their use.
+        pool: Renders them.
     """
 
-    def __init__(self, source: Source, reserve: Iterator[object], pool: Pool) -> None:
+    def __init__(self, source: Source[ItemT], reserve: Iterator[ItemT], pool: WorkerPool[ItemT]) -> None:
         self._source, self._reserve, self._pool = source, reserve, pool
 
-    def mend(self, job: Job, results: list[Packed | Broken]) -> tuple[list[Done], list[str], int]:
-        """Return the images, what to report, and how much of the reserve was tried."""
-        images, oddities, taken = [], [], 0
-        rooms = job.pixels(self._pool.memory)
+    def complete(self, job: Job[ItemT], results: Results) -> tuple[ChunkRecord, list[memoryview]]:
+        """Return the record of a chunk without unreadable images, and the pixels of each image."""
+        chunk = ChunkRecord(len(job.slots), [])
+        pixels, taken = [], 0
+        buffers = job.pixel_buffers(self._pool.memory)
         for number, (slot, item, result) in enumerate(zip(job.slots, job.items, results, strict=True)):
-            while isinstance(result, Broken):
-                oddities.append(f"{self._source.origin(item)} is unreadable: {result.reason}")
-                item = next(self._reserve, None)
-                if item is None:
-                    oddities.append(f"no image is left to take the place of {image_name(slot)}")
+            while isinstance(result, Unreadable):
+                chunk.oddities.append(f"{self._source.origin(item)} is unreadable: {result.reason}")
+                replacement = next(self._reserve, None)
+                if replacement is None:
+                    chunk.oddities.append(f"no image is left to take the place of {image_name(slot)}")
                     break
-                taken += 1
-                oddities.append(f"{self._source.origin(item)} took the place of {image_name(slot)}")
-                again = replace(job, slots=[slot], items=[item], place=job.place + number)
+                item, taken = replacement, taken + 1
+                chunk.oddities.append(f"{self._source.origin(item)} took the place of {image_name(slot)}")
+                again = replace(job, slots=[slot], items=[item], offset=job.offset + number)
                 (result,) = self._pool.run(again)
-            if isinstance(result, Packed):
-                images.append(Done(result, self._source.origin(item), rooms[number]))
-        return images, oddities, taken
+            if not isinstance(result, Unreadable):
+                chunk.entries.append(result._replace(origin=self._source.origin(item)))
+                pixels.append(buffers[number])
+        return replace(chunk, taken=taken), pixels

@@ -1,8 +1,8 @@
-"""Appending to a file past the page cache, where its filesystem allows that.
+"""Append to a file in the background with direct I/O, where its filesystem supports that.
 
-The archives of millions of images would push all that others read on the machine out of the cache. And it is
-dear for bytes that nobody reads soon: the kernel finds a page for every 4 kB, fills it, and writes it later.
-A virtual machine may even get a new page from its host ten times as slowly as it fills it.
+The archives of millions of images would evict from the page cache what others on the machine read. Caching
+data that is not read soon is also expensive: the kernel allocates a page per 4 kB, fills it, and writes it
+later; on a virtual machine, getting a new page from the host can take ten times as long as filling it.
 """
 
 import errno
@@ -12,17 +12,17 @@ import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-BLOCK = max(4096, mmap.PAGESIZE)  # bytes; direct writes begin and end at multiples of a disk's sector
+BLOCK = max(4096, mmap.PAGESIZE)  # bytes; direct writes are aligned to a disk's sectors
 STEP = 256 * BLOCK
 DIRECT = getattr(os, "O_DIRECT", 0)
 
 
-class Appender:
-    """Collects what is appended, and writes it step by step in a thread.
+class DirectWriter:
+    """Collects appended bytes in a buffer; a thread writes it whenever it is full.
 
     Args:
-        path: The file; it exists.
-        end: Where to append; what stands beyond it is overwritten or cut off.
+        path: The file; it must exist.
+        end: Offset to append at; what is beyond it is overwritten or truncated.
     """
 
     def __init__(self, path: Path, end: int) -> None:
@@ -33,14 +33,14 @@ class Appender:
             file.seek(self._start)
             file.readinto(self._buffer[: self._filled])
         self._handle = _open(path)
-        self._thread = ThreadPoolExecutor(1, "appender")
-        self._step: Future[None] | None = None
+        self._thread = ThreadPoolExecutor(1, "direct_writer")
+        self._pending: Future[None] | None = None
 
     def append(self, data: bytes | memoryview) -> None:
-        """Take bytes; when this returns they may be written over.
+        """Copy bytes to the buffer; the caller may overwrite them afterwards.
 
         Raises:
-            OSError: The disk refused earlier ones; if it is full, ENOSPC.
+            OSError: The disk refused earlier ones; ENOSPC if it is full.
         """
         view = memoryview(data)
         while view:
@@ -49,32 +49,32 @@ class Appender:
             self._filled += len(piece)
             view = view[len(piece) :]
             if self._filled == STEP:
-                self._begin_step()
+                self._submit()
 
-    def _begin_step(self) -> None:
-        self._settle()
-        self._step = self._thread.submit(self._write, self._buffer, self._start)
+    def _submit(self) -> None:
+        self._wait()
+        self._pending = self._thread.submit(self._write, self._buffer, self._start)
         self._buffer, self._other = self._other, self._buffer
         self._start, self._filled = self._start + STEP, 0
 
-    def _settle(self) -> None:
-        if self._step:
-            self._step.result()
+    def _wait(self) -> None:
+        if self._pending:
+            self._pending.result()
 
     def finish(self) -> None:
-        """Write what is left, and cut off what stood beyond the end.
+        """Write the rest of the buffer, truncate the file there, and flush it to disk.
 
         Raises:
             OSError: The disk refused it.
         """
-        self._settle()
-        _go_through_cache(self._handle)  # the rest is no whole number of blocks
+        self._wait()
+        _disable_direct(self._handle)  # the rest is not a whole number of blocks
         self._write(self._buffer[: self._filled], self._start)
         os.ftruncate(self._handle, self._start + self._filled)
-        os.fsync(self._handle)  # what a disk or a server refuses late is heard here
+        os.fsync(self._handle)  # reports what a disk or a server refuses late
 
     def close(self) -> None:
-        """Close the file; what is not written by now never will be."""
+        """Close the file; unless `finish` was called, the rest of the buffer is lost."""
         self._thread.shutdown()
         os.close(self._handle)
 
@@ -83,7 +83,7 @@ class Appender:
             try:
                 written = os.pwrite(self._handle, view, offset)
             except OSError as error:
-                if error.errno != errno.EINVAL or not _go_through_cache(self._handle):
+                if error.errno != errno.EINVAL or not _disable_direct(self._handle):
                     raise
             else:
                 view, offset = view[written:], offset + written
@@ -98,8 +98,8 @@ def _open(path: Path) -> int:
         return os.open(path, os.O_WRONLY)
 
 
-def _go_through_cache(handle: int) -> bool:
-    """Write through the page cache from now on; False if that is how it was."""
+def _disable_direct(handle: int) -> bool:
+    """Write through the page cache from now on; return False if direct I/O was off already."""
     flags = fcntl.fcntl(handle, fcntl.F_GETFL)
     fcntl.fcntl(handle, fcntl.F_SETFL, flags & ~DIRECT)
     return bool(flags & DIRECT)

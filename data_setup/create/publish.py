@@ -1,4 +1,4 @@
-"""The last step: labels and manifest are written, and everything gets its final name."""
+"""Publish a set: write labels and manifest, then give everything its final name."""
 
 import hashlib
 import json
@@ -6,9 +6,12 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
+from typing import cast
 
 from course_utils.data import LABELS_NAME
-from data_setup.create.journal import read_entries
+from data_setup.create.finalize import ShardSummary
+from data_setup.create.journal import read_images
+from data_setup.create.staging import Plan, read_plan
 from data_setup.format import (
     ENCODED,
     FORMS,
@@ -16,60 +19,64 @@ from data_setup.format import (
     MANIFEST,
     RAW,
     FileEntry,
+    FormSize,
+    Header,
     SetupError,
-    Stage,
-    exclusive,
+    StagingDirectory,
+    exclusive_lock,
+    library_versions,
     manifest_text,
     part_name,
-    versions,
     write_atomically,
 )
 
 
-def publish_set(stage: Stage) -> None:
+def publish_set(staging: StagingDirectory) -> None:
     """Give a set whose shards are all finished its final names; may be repeated after a kill.
 
     Raises:
-        SetupError: A shard is not finished, or a final name was taken in the meantime.
+        SetupError: There is no unfinished set, a shard is not finished, or a final name is taken by now.
     """
-    with exclusive(stage.lock("publish"), f"the set in {stage.out}"):
-        if not stage.manifest.exists():
-            _write_manifest(stage)
+    plan = read_plan(staging)
+    if plan is None:
+        raise SetupError(f"{staging.out} has no shards to merge")
+    with exclusive_lock(staging.lock("publish"), f"the set in {staging.out}"):
+        if not staging.manifest.exists():
+            _write_manifest(staging, plan)
         for form in FORMS:
-            _move(stage, form)
-        stage.manifest.rename(stage.out / MANIFEST)
-        shutil.rmtree(stage.root)
+            _move(staging, form)
+        staging.manifest.rename(staging.out / MANIFEST)
+        shutil.rmtree(staging.root)
 
 
-def _move(stage: Stage, form: str) -> None:
-    made, final = stage.root / form, stage.out / form
+def _move(staging: StagingDirectory, form: str) -> None:
+    made, final = staging.root / form, staging.out / form
     if made.exists():
         if final.exists():
-            raise SetupError(f"{final} has appeared while the set was made; move it away and run this again")
+            raise SetupError(f"{final} appeared while the set was made; move it away and run this again")
         made.rename(final)
 
 
-def _summaries(stage: Stage, shards: int) -> list[dict]:
-    missing = [shard for shard in range(shards) if not stage.summary(shard).exists()]
+def _summaries(staging: StagingDirectory, shards: int) -> list[ShardSummary]:
+    missing = [shard for shard in range(shards) if not staging.summary(shard).exists()]
     if missing:
         raise SetupError(
             f"{len(missing)} of {shards} shards are not finished yet: {', '.join(map(str, missing[:20]))}. "
             "Make each with --shard NUMBER and the other options unchanged, then merge."
         )
-    return [json.loads(stage.summary(shard).read_text()) for shard in range(shards)]
+    return [json.loads(staging.summary(shard).read_text()) for shard in range(shards)]
 
 
-def _write_manifest(stage: Stage) -> None:
-    plan = json.loads(stage.plan.read_text())
-    summaries = _summaries(stage, plan["identity"]["shards"])
-    labels = _write_labels(stage, len(summaries))
+def _write_manifest(staging: StagingDirectory, plan: Plan) -> None:
+    summaries = _summaries(staging, cast(int, plan["identity"]["shards"]))  # as `set_identity` wrote it
+    labels = _write_labels(staging, len(summaries))
     parts = list(_parts(summaries))
     images = sum(summary["images"] for summary in summaries)
     if not images:
-        shutil.rmtree(stage.root)
-        raise SetupError("not one image of the source could be read")
-    handled = sum((Counter(summary["handled"]) for summary in summaries), Counter())
-    header = {
+        shutil.rmtree(staging.root)
+        raise SetupError("no image of the source could be read")
+    handled: Counter[str] = sum((Counter(summary["handled"]) for summary in summaries), Counter())
+    header: Header = {
         "identity": plan["identity"],
         "images": images,
         "classes": plan["classes"],
@@ -77,46 +84,46 @@ def _write_manifest(stage: Stage) -> None:
         "parts": {part.path: part.size for part in parts},
         "handled": dict(sorted(handled.items())),
         "oddities": [oddity for summary in summaries for oddity in summary["oddities"]],
-        "versions": versions(),
+        "versions": library_versions(),
     }
-    files = chain(_jpegs(stage, len(summaries)), [labels], parts)
-    write_atomically(stage.manifest, manifest_text(header, files))
+    files = chain(_jpegs(staging, len(summaries)), [labels], parts)
+    write_atomically(staging.manifest, manifest_text(header, files))
 
 
-def _write_labels(stage: Stage, shards: int) -> FileEntry:
+def _write_labels(staging: StagingDirectory, shards: int) -> FileEntry:
     sha, size = hashlib.sha256(), 0
 
     def lines() -> Iterator[bytes]:
         nonlocal size
         for shard in range(shards):
-            for entry in read_entries(stage.journal(shard)):
+            for entry in read_images(staging.journal(shard)):
                 line = b"%d\n" % entry.label
                 sha.update(line)
                 size += len(line)
                 yield line
 
-    write_atomically(stage.jpegs / LABELS_NAME, lines(), scratch=stage.root)
+    write_atomically(staging.jpegs / LABELS_NAME, lines(), scratch=staging.root)
     return FileEntry(f"{JPEGS}/{LABELS_NAME}", size, sha.hexdigest())
 
 
-def _jpegs(stage: Stage, shards: int) -> Iterator[FileEntry]:
+def _jpegs(staging: StagingDirectory, shards: int) -> Iterator[FileEntry]:
     for shard in range(shards):
-        for entry in read_entries(stage.journal(shard)):
+        for entry in read_images(staging.journal(shard)):
             yield FileEntry(f"{JPEGS}/{entry.name}", entry.size, entry.sha256, entry.origin, entry.notes)
 
 
-def _parts(summaries: list[dict]) -> Iterator[FileEntry]:
+def _parts(summaries: list[ShardSummary]) -> Iterator[FileEntry]:
     for form in (RAW, ENCODED):
         for shard, summary in enumerate(summaries):
             part = summary["parts"][form]
             yield FileEntry(f"{form}/{part_name(shard)}", part["bytes"], part["sha256"])
 
 
-def _forms(summaries: list[dict], labels: FileEntry) -> dict[str, dict[str, int]]:
+def _forms(summaries: list[ShardSummary], labels: FileEntry) -> dict[str, FormSize]:
     images = sum(summary["images"] for summary in summaries)
     jpeg_bytes = sum(summary["jpeg_bytes"] for summary in summaries)
-    packed = {
-        form: {"files": len(summaries), "bytes": sum(one["parts"][form]["bytes"] for one in summaries)}
-        for form in (ENCODED, RAW)
-    }
-    return {JPEGS: {"files": images + 1, "bytes": jpeg_bytes + labels.size}} | packed
+    forms: dict[str, FormSize] = {JPEGS: {"files": images + 1, "bytes": jpeg_bytes + labels.size}}
+    for form in (ENCODED, RAW):
+        size = sum(summary["parts"][form]["bytes"] for summary in summaries)
+        forms[form] = {"files": len(summaries), "bytes": size}
+    return forms

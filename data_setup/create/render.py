@@ -1,4 +1,4 @@
-"""What a worker process does: it makes a run of images and leaves them where the shard is put together."""
+"""Render a chunk of images in a worker process: write the JPEG files, leave the pixels in shared memory."""
 
 import hashlib
 import io
@@ -7,13 +7,17 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from PIL import Image
 
+from data_setup.create.journal import ImageRecord
 from data_setup.format import QUALITY, RAW_BYTES, UnreadableError, image_name
 
-CHUNK = 16  # images: 3 MB of raw pixels; what a kill can cost a worker
+CHUNK = 16  # images: 3 MB of raw pixels; the most work that a killed worker loses
+
+ItemT = TypeVar("ItemT")  # what a source makes one image from
+RenderedT = TypeVar("RenderedT", contravariant=True)
 
 
 class Rendered(NamedTuple):
@@ -21,7 +25,7 @@ class Rendered(NamedTuple):
 
     Args:
         image: RGB, 256x256.
-        label: What it shows.
+        label: Its label.
         notes: What was odd about its file.
     """
 
@@ -30,96 +34,85 @@ class Rendered(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class Renderer(Protocol):
+class Renderer(Protocol[RenderedT]):
     """Makes the image of an item; is sent to the worker processes."""
 
-    def render(self, item: object) -> Rendered:
-        """Make the image.
+    def render(self, item: RenderedT, /) -> Rendered:
+        """Return the image of an item.
 
         Raises:
-            UnreadableError: The item is no image.
+            UnreadableError: The item cannot be read or decoded.
         """
 
 
 @dataclass(frozen=True)
-class Job:
-    """A run of at most `CHUNK` images.
+class Job(Generic[ItemT]):
+    """A chunk of images to render.
 
     Args:
-        slots: Their positions in the set.
+        slots: Their positions in the set, at most `CHUNK`.
         items: What the renderer makes each from.
-        jpegs: The folder of the single files.
-        place: Where the pixels of the first go, counted in images from the beginning of the shared memory.
+        jpegs: Folder of the JPEG files.
+        offset: Where the pixels of the first image go in shared memory, in images.
     """
 
     slots: Sequence[int]
-    items: Sequence[object]
+    items: Sequence[ItemT]
     jpegs: Path
-    place: int = 0
+    offset: int = 0
 
-    def pixels(self, memory: memoryview) -> list[memoryview]:
-        """The part of the shared memory that each image has."""
-        places = range(self.place, self.place + len(self.slots))
-        return [memory[place * RAW_BYTES : (place + 1) * RAW_BYTES] for place in places]
-
-
-class Packed(NamedTuple):
-    """An image that is done, without its bytes: a message that fits into a pipe is never sent by halves.
-
-    A worker that is killed while it sends half a message leaves its reader waiting for the rest.
-    """
-
-    name: str
-    label: int
-    size: int
-    crc: int
-    raw_crc: int
-    sha256: str
-    notes: tuple[str, ...]
+    def pixel_buffers(self, memory: memoryview) -> list[memoryview]:
+        """Return the part of the shared memory that belongs to each image."""
+        numbers = range(self.offset, self.offset + len(self.slots))
+        return [memory[number * RAW_BYTES : (number + 1) * RAW_BYTES] for number in numbers]
 
 
-class Broken(NamedTuple):
-    """An item that is no image, and why."""
+class Unreadable(NamedTuple):
+    """An item that cannot be read or decoded, and why."""
 
     slot: int
     reason: str
 
 
-def make_chunk(renderer: Renderer, job: Job, memory: memoryview) -> list[Packed | Broken]:
-    """Make the images of a job: write their JPEG files, leave their pixels in memory, return the rest.
+def render_chunk(
+    renderer: Renderer[ItemT], job: Job[ItemT], memory: memoryview
+) -> list[ImageRecord | Unreadable]:
+    """Write the JPEG files of a job, leave the pixels in memory and return the rest.
 
     Args:
-        renderer: Makes them.
-        job: Which, and where they go.
-        memory: Shared with the process that puts the shard together.
+        renderer: Makes the images.
+        job: Which images, and where they go.
+        memory: Shared with the process that packs the shard.
     """
     return [
-        _make_one(renderer, job, slot, item, pixels)
-        for slot, item, pixels in zip(job.slots, job.items, job.pixels(memory), strict=True)
+        _render_one(renderer, job, slot, item, buffer)
+        for slot, item, buffer in zip(job.slots, job.items, job.pixel_buffers(memory), strict=True)
     ]
 
 
-def _make_one(renderer: Renderer, job: Job, slot: int, item: object, room: memoryview) -> Packed | Broken:
+def _render_one(
+    renderer: Renderer[ItemT], job: Job[ItemT], slot: int, item: ItemT, buffer: memoryview
+) -> ImageRecord | Unreadable:
     try:
-        picture, label, notes = renderer.render(item)
+        image, label, notes = renderer.render(item)
     except UnreadableError as error:
-        return Broken(slot, str(error))
+        return Unreadable(slot, str(error))
     name = image_name(slot)
-    jpeg, pixels = encode(picture)
-    room[:] = pixels
+    jpeg, pixels = encode(image)
+    buffer[:] = pixels
     _write_new(f"{job.jpegs}/{name}", jpeg)
     sha256 = hashlib.sha256(jpeg).hexdigest()
-    return Packed(name, label, len(jpeg), zlib.crc32(jpeg), zlib.crc32(pixels), sha256, notes)
+    return ImageRecord(name, label, len(jpeg), zlib.crc32(jpeg), zlib.crc32(pixels), sha256, None, notes)
 
 
-def encode(picture: Image.Image) -> tuple[bytes, bytes]:
-    """Compress a picture, and read it back as a reader will see it.
+def encode(image: Image.Image) -> tuple[bytes, bytes]:
+    """Compress an image, and decode it again.
 
     Returns:
-        The JPEG file, and the pixels that it decodes to: rows of RGB pixels, uint8.
+        The JPEG file, and the pixels that it decodes to: HWC, uint8.
     """
     buffer = io.BytesIO()
-    picture.save(buffer, "JPEG", quality=QUALITY)
+    image.save(buffer, "JPEG", quality=QUALITY)
     with Image.open(buffer) as decoded:
         return buffer.getvalue(), decoded.tobytes()
 
@@ -127,7 +120,7 @@ def encode(picture: Image.Image) -> tuple[bytes, bytes]:
 def _write_new(path: str, data: bytes) -> None:
     handle, left = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666), memoryview(data)
     try:
-        while left:  # the system may take less at once
+        while left:  # a write may be short
             left = left[os.write(handle, left) :]
     finally:
         os.close(handle)

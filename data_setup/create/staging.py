@@ -1,88 +1,109 @@
-"""What lies in the folder that a set is to go to; nothing that is there already is ever overwritten."""
+"""Check the target folder and prepare its staging directory; nothing that exists is ever overwritten."""
 
 import json
 import shutil
 from pathlib import Path
+from typing import TypedDict, cast
 
-from data_setup.format import FORMS, MANIFEST, RAW, SetupError, Stage, read_header, write_atomically
+from data_setup.format import (
+    FORMS,
+    MANIFEST,
+    RAW,
+    Identity,
+    SetupError,
+    StagingDirectory,
+    read_header,
+    write_atomically,
+)
 
-Identity = dict[str, object]
+
+class Plan(TypedDict):
+    """What is being made in a staging directory: the identity of the set, and the name of each label."""
+
+    identity: Identity
+    classes: list[str]
+
+
+def set_identity(source: Identity, shards: int) -> Identity:
+    """Return what determines every byte of a set: the identity of its source, and the number of shards."""
+    return source | {"shards": shards}
 
 
 def is_finished(out: Path, identity: Identity) -> bool:
-    """Say whether the set that was asked for is there already.
+    """Return whether a folder already holds the requested set.
 
     Args:
-        out: The folder of the set.
-        identity: What decides every byte of it.
+        out: Folder of the set.
+        identity: What determines every byte of it.
 
     Raises:
-        SetupError: Something else is there, or files of the set have gone.
+        SetupError: The folder holds another set, or archives are missing.
     """
     manifest = out / MANIFEST
     if not manifest.exists():
         return False
     header = read_header(manifest)
-    if header.get("identity") != identity:
+    if header["identity"] != identity:
         raise SetupError(
-            f"{out} holds {describe(header.get('identity', {}))}; you asked for {describe(identity)}. "
-            "Nothing was changed. Choose another folder with --out, or move the old set away first."
+            f"{out} holds {describe_identity(header['identity'])}; you asked for "
+            f"{describe_identity(identity)}. Nothing was changed. Choose another folder with --out, or move "
+            "the old set away first."
         )
     for name, size in header["parts"].items():
         path = out / name
         if not path.is_file() or path.stat().st_size != size:
             raise SetupError(
                 f"{out} is damaged: {name} is missing or has another size. `python -m data_setup verify` "
-                "lists all that is wrong; move the folder away and run this command again to make it anew."
+                "lists all problems; move the folder away and run this command again to make the set anew."
             )
-    _sweep(Stage(out), identity)
+    _remove_leftovers(StagingDirectory(out), identity)
     return True
 
 
-def _sweep(stage: Stage, identity: Identity) -> None:
-    """Remove what a command that was killed after its very last rename has left of its own."""
-    if stage.root.exists() and _begun(stage) in (None, identity):
-        shutil.rmtree(stage.root)
+def _remove_leftovers(staging: StagingDirectory, identity: Identity) -> None:
+    """Remove the staging directory of a command that was killed just before it would have done so."""
+    if staging.root.exists():
+        plan = read_plan(staging)
+        if plan is None or plan["identity"] == identity:
+            shutil.rmtree(staging.root)
 
 
-def _begun(stage: Stage) -> Identity | None:
-    return json.loads(stage.plan.read_text())["identity"] if stage.plan.exists() else None
+def read_plan(staging: StagingDirectory) -> Plan | None:
+    """Return what is being made in a staging directory, or None if there is nothing yet."""
+    return cast(Plan, json.loads(staging.plan.read_text())) if staging.plan.exists() else None
 
 
-def claim(out: Path, identity: Identity, classes: list[str]) -> Stage:
-    """Begin a set in a folder, or go on with one that was begun there.
+def open_staging(out: Path, identity: Identity, classes: list[str]) -> StagingDirectory:
+    """Create the staging directory of a set, or open that of an unfinished set.
 
     Args:
-        out: The folder of the set.
-        identity: What decides every byte of it.
-        classes: The name of each label, where labels have names.
-
-    Returns:
-        Where the set is being made.
+        out: Folder of the set.
+        identity: What determines every byte of it.
+        classes: The name of each label; empty where labels have no names.
 
     Raises:
         SetupError: Something else is there, or is being made there.
     """
-    stage = Stage(out)
-    begun = _begun(stage)
-    if begun is not None:
-        if begun != identity:
-            raise SetupError(
-                f"{stage.root} holds a set half made: {describe(begun)}; you asked for {describe(identity)}. "
-                "Finish it with the command that began it, choose another --out, or delete that folder."
-            )
-    else:
-        _refuse_strangers(out)
-        stage.root.mkdir(parents=True, exist_ok=True)
-        plan = {"identity": identity, "classes": classes}
-        write_atomically(stage.plan, [json.dumps(plan).encode()])
+    staging = StagingDirectory(out)
+    plan = read_plan(staging)
+    if plan is None:
+        _refuse_unknown_forms(out)
+        staging.root.mkdir(parents=True, exist_ok=True)
+        plan = Plan(identity=identity, classes=classes)
+        write_atomically(staging.plan, [json.dumps(plan).encode()])
+    elif plan["identity"] != identity:
+        raise SetupError(
+            f"{staging.root} holds an unfinished set: {describe_identity(plan['identity'])}; you asked for "
+            f"{describe_identity(identity)}. Finish it with the command that began it, choose another --out, "
+            "or delete that folder."
+        )
     for form in FORMS:
         if not (out / form).exists():
-            (stage.root / form).mkdir(exist_ok=True)
-    return stage
+            (staging.root / form).mkdir(exist_ok=True)
+    return staging
 
 
-def _refuse_strangers(out: Path) -> None:
+def _refuse_unknown_forms(out: Path) -> None:
     found = [form for form in FORMS if (out / form).exists()]
     if found:
         raise SetupError(
@@ -92,19 +113,19 @@ def _refuse_strangers(out: Path) -> None:
         )
 
 
-def check_room(out: Path, raw_bytes: int) -> None:
-    """See that the raw pixels will fit, before anybody waits for them.
+def check_free_space(out: Path, raw_bytes: int) -> None:
+    """Check that the raw pixels will fit, before any work is done.
 
     Args:
-        out: The folder of the set; it need not exist yet.
-        raw_bytes: What all of them take.
+        out: Folder of the set; it need not exist yet.
+        raw_bytes: Size of the raw pixels in total.
 
     Raises:
         SetupError: They will not fit.
     """
-    made = sum(path.stat().st_blocks * 512 for path in (Stage(out).root / RAW).glob("*"))
-    there = next(folder for folder in (out.absolute(), *out.absolute().parents) if folder.exists())
-    free = shutil.disk_usage(there).free
+    made = sum(path.stat().st_blocks * 512 for path in (StagingDirectory(out).root / RAW).glob("*"))
+    existing = next(folder for folder in (out.absolute(), *out.absolute().parents) if folder.exists())
+    free = shutil.disk_usage(existing).free
     if raw_bytes - made > free:
         raise SetupError(
             f"{out} needs {(raw_bytes - made) / 1e6:,.0f} MB for the raw pixels alone, and that disk has "
@@ -113,9 +134,9 @@ def check_room(out: Path, raw_bytes: int) -> None:
         )
 
 
-def describe(identity: Identity) -> str:
-    """Say in words what a set is."""
-    said = dict(identity)
-    source = said.pop("source", "a set of unknown source")
-    details = ", ".join(f"{key} {value}" for key, value in said.items())
+def describe_identity(identity: Identity) -> str:
+    """Return the identity of a set in words."""
+    fields = dict(identity)
+    source = fields.pop("source", "a set of unknown source")
+    details = ", ".join(f"{key} {value}" for key, value in fields.items())
     return f"{source} ({details})" if details else str(source)

@@ -1,4 +1,4 @@
-"""The format of a set on disk: layout, manifest, errors, atomic writes."""
+"""Format of a set on disk: layout, manifest, errors, and how files are written atomically."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-from .atomic import exclusive as exclusive
+from .atomic import exclusive_lock as exclusive_lock
 from .atomic import write_atomically as write_atomically
 from .errors import SetupError as SetupError
 from .errors import UnreadableError as UnreadableError
@@ -10,13 +10,17 @@ from .layout import QUALITY as QUALITY
 from .layout import RAW as RAW
 from .layout import RAW_BYTES as RAW_BYTES
 from .layout import SIDE as SIDE
-from .layout import Stage as Stage
+from .layout import StagingDirectory as StagingDirectory
 from .layout import image_name as image_name
 from .layout import part_name as part_name
 from .layout import shard_slots as shard_slots
 from .manifest import FileEntry as FileEntry
+from .manifest import FormSize as FormSize
+from .manifest import Header as Header
+from .manifest import Identity as Identity
+from .manifest import LayoutFields as LayoutFields
 from .manifest import check_manifest as check_manifest
+from .manifest import library_versions as library_versions
 from .manifest import manifest_text as manifest_text
 from .manifest import read_files as read_files
 from .manifest import read_header as read_header
-from .manifest import versions as versions

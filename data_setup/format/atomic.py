@@ -1,4 +1,4 @@
-"""Writing so that a name never stands for half a file, and so that two commands never make the same thing."""
+"""Atomic writes, and lock files against two commands that make the same thing."""
 
 import errno
 import fcntl
@@ -9,32 +9,38 @@ from pathlib import Path
 
 from data_setup.format.errors import SetupError
 
-NO_LOCKS_HERE = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+LOCKS_UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 def write_atomically(path: Path, pieces: Iterable[bytes], scratch: Path | None = None) -> None:
-    """Write a file under another name first, so that its own name only ever stands for all of it.
+    """Write a file under a temporary name, then rename it.
 
     Args:
         path: The file; an existing one is replaced.
         pieces: Its content.
-        scratch: A folder on the same filesystem for the other name, which a kill may leave behind; the file's
-            own folder if there is none.
+        scratch: Folder of the temporary file, which a kill may leave behind; on the same filesystem. None is
+            the folder of `path`.
     """
-    unfinished = (scratch or path.parent) / f"{path.name}.{os.getpid()}.tmp"
+    temporary = (scratch or path.parent) / f"{path.name}.{os.getpid()}.tmp"
     try:
-        with unfinished.open("wb") as file:
+        with temporary.open("wb") as file:
             file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
-        unfinished.replace(path)
+        temporary.replace(path)
     finally:
-        unfinished.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 @contextmanager
-def exclusive(path: Path, what: str) -> Iterator[None]:
-    """Hold a lock file; the system lets go of it however the process ends.
+def exclusive_lock(path: Path, what: str) -> Iterator[None]:
+    """Hold a lock file; the system releases it however the process ends.
+
+    On a filesystem without locks it has no effect.
+
+    Args:
+        path: The lock file; it is created if missing.
+        what: What the lock protects, for the message.
 
     Raises:
         SetupError: Another process holds it.
@@ -43,8 +49,8 @@ def exclusive(path: Path, what: str) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise SetupError(f"another command is making {what} right now; wait for it to end") from error
+            raise SetupError(f"another command is making {what} right now; wait until it ends") from error
         except OSError as error:
-            if error.errno not in NO_LOCKS_HERE:
+            if error.errno not in LOCKS_UNSUPPORTED:
                 raise
         yield

@@ -1,9 +1,9 @@
-"""What a person is told when a command cannot do what it was asked for."""
+"""Errors that are reported to the user without a traceback."""
 
 
 class SetupError(Exception):
-    """The command cannot go on; the message says why and what to do next."""
+    """The command cannot continue; the message says why and what to do next."""
 
 
 class UnreadableError(Exception):
-    """A file of the source is no image that can be decoded; another takes its place."""
+    """A file of the source cannot be read or decoded; another image replaces it."""

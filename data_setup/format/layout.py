@@ -1,4 +1,4 @@
-"""Names and sizes of everything that a set of images consists of."""
+"""Names and sizes of the files of a set, finished or in its staging directory."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,47 +9,47 @@ RAW_BYTES = SIDE * SIDE * 3
 JPEGS, ENCODED, RAW = "disk_transformed", "zip_encoded", "zip"
 FORMS = (JPEGS, ENCODED, RAW)
 MANIFEST = "manifest.json"
-STAGE = ".unfinished"
+STAGING = ".unfinished"
 
 
 def image_name(slot: int) -> str:
-    """The file name of the image at a position; all have the same length."""
+    """Return the file name of the image at a position; all names have the same length."""
     return f"img{slot:08d}.JPEG"
 
 
 def part_name(shard: int) -> str:
-    """The file name of a shard."""
+    """Return the file name of a shard."""
     return f"part{shard}.zip"
 
 
 def shard_slots(count: int, shards: int, shard: int) -> range:
-    """The positions of the images that belong to a shard; sizes differ by one at most."""
+    """Return the positions of the images of a shard; the sizes of shards differ by at most one."""
     return range(shard * count // shards, (shard + 1) * count // shards)
 
 
 @dataclass(frozen=True)
-class Stage:
-    """Where a set lies while it is being made: a hidden folder beside the final names.
+class StagingDirectory:
+    """Paths in the hidden folder where a set is made, beside its final names.
 
     Args:
-        out: The folder of the finished set.
+        out: Folder of the finished set.
     """
 
     out: Path
 
     @property
     def root(self) -> Path:
-        """The folder that holds all that is unfinished."""
-        return self.out / STAGE
+        """The staging directory itself."""
+        return self.out / STAGING
 
     @property
     def jpegs(self) -> Path:
-        """The single files."""
+        """The folder of the JPEG files."""
         return self.root / JPEGS
 
     @property
     def plan(self) -> Path:
-        """What is being made here, as JSON."""
+        """The JSON file with the identity and the classes of the set."""
         return self.root / "plan.json"
 
     @property
@@ -58,21 +58,21 @@ class Stage:
         return self.root / MANIFEST
 
     def part(self, form: str, shard: int) -> Path:
-        """A shard of a packed form."""
+        """Return the archive of a shard in a packed form."""
         return self.root / form / part_name(shard)
 
     def journal(self, shard: int) -> Path:
-        """The record of the images of a shard that are done, a chunk a line."""
+        """Return the journal of the finished images of a shard, one line per chunk."""
         return self.root / f"shard{shard}.journal"
 
     def summary(self, shard: int) -> Path:
-        """What a finished shard consists of; exists only when the shard is finished."""
+        """Return the summary of a shard, which exists only once the shard is finished."""
         return self.root / f"shard{shard}.json"
 
     def labels(self, shard: int) -> Path:
-        """The labels of a shard, while its archives are being finished."""
+        """Return the temporary file with the labels of a shard while its archives are finalized."""
         return self.root / f"shard{shard}.labels"
 
     def lock(self, name: str) -> Path:
-        """The file that keeps two commands from making the same thing at once."""
+        """Return the lock file of a step."""
         return self.root / f"{name}.lock"

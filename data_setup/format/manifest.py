@@ -1,7 +1,7 @@
-"""The manifest of a set: what it is, and the size and SHA-256 of each file; read and written line by line.
+"""Manifest of a set: its properties, and the size and SHA-256 of each file; read and written line by line.
 
-It is plain JSON, written so that each file has a line of its own: a manifest of millions of files is read
-without holding more than one of them.
+It is plain JSON with one file per line: a manifest of millions of files is read without holding more than one
+of them in memory.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ import platform
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NotRequired, TypedDict, cast
 
 from data_setup.format.errors import SetupError
 
@@ -18,13 +18,49 @@ FORMAT = 1
 FILES_LINE = '"files": {'
 SEAL = '"sha256_of_the_lines_above": '
 
+Identity = dict[str, str | int]  # what determines every byte of a set: source, seed, count, ...
+
+
+class FormSize(TypedDict):
+    """Size of one form of a set: number of files, and their bytes in total."""
+
+    files: int
+    bytes: int
+
+
+class LayoutFields(TypedDict):
+    """Layout of raw members, with the keys of `dataset.json`."""
+
+    layout: str
+    dtype: str
+    shape: list[int]
+
+
+class Header(TypedDict):
+    """What a manifest says about the set as a whole.
+
+    `parts` are the sizes of the archives in bytes, `handled` the numbers of odd files that were converted;
+    `raw_layout` and `beside`, the names of unrelated files, stand only in the manifest of an adopted set.
+    """
+
+    identity: Identity
+    images: int
+    classes: list[str]
+    forms: dict[str, FormSize]
+    parts: dict[str, int]
+    handled: NotRequired[dict[str, int]]
+    raw_layout: NotRequired[LayoutFields]
+    beside: NotRequired[list[str]]
+    oddities: list[str]
+    versions: dict[str, str]
+
 
 class FileEntry(NamedTuple):
     """One file of a set.
 
     Args:
-        path: Where it is, from the folder of the set.
-        size: Its bytes.
+        path: Its path, from the folder of the set.
+        size: Its size in bytes.
         sha256: Its hash, in hexadecimal digits.
         origin: The file of the source that it was made from.
         notes: What was odd about that file.
@@ -37,11 +73,11 @@ class FileEntry(NamedTuple):
     notes: Sequence[str] = ()
 
 
-def manifest_text(header: dict[str, object], files: Iterable[FileEntry]) -> Iterator[bytes]:
-    """The text of a manifest, line by line; the last one holds the hash of all lines before it.
+def manifest_text(header: Header, files: Iterable[FileEntry]) -> Iterator[bytes]:
+    """Generate the lines of a manifest; the last one holds the hash of all lines before it.
 
     Args:
-        header: What is known of the set as a whole.
+        header: The properties of the set, in the order in which they are written.
         files: Its files.
     """
     sha = hashlib.sha256()
@@ -55,7 +91,7 @@ def check_manifest(path: Path) -> Iterator[str]:
     """Compare a manifest with the hash in its own last line.
 
     Yields:
-        What is wrong, if it was changed.
+        A sentence if it was changed.
     """
     sha, last = hashlib.sha256(), b""
     with path.open("rb") as file:
@@ -66,14 +102,14 @@ def check_manifest(path: Path) -> Iterator[str]:
         yield f"{path.name}: its content has changed (SHA-256 differs)"
 
 
-def _content(header: dict[str, object], files: Iterable[FileEntry]) -> Iterator[bytes]:
+def _content(header: Header, files: Iterable[FileEntry]) -> Iterator[bytes]:
     yield b"{\n"
-    for key, value in ({"format": FORMAT} | header).items():
+    for key, value in {"format": FORMAT, **header}.items():
         yield f"{json.dumps(key)}: {json.dumps(value)},\n".encode()
     yield f"{FILES_LINE}\n".encode()
     separator = ""
     for file in files:
-        fields = {"bytes": file.size, "sha256": file.sha256}
+        fields: dict[str, object] = {"bytes": file.size, "sha256": file.sha256}
         known = {"origin": file.origin, "notes": file.notes}
         fields |= {key: value for key, value in known.items() if value}
         yield f"{separator}{json.dumps(file.path)}: {json.dumps(fields)}".encode()
@@ -81,12 +117,12 @@ def _content(header: dict[str, object], files: Iterable[FileEntry]) -> Iterator[
     yield b"\n},\n"
 
 
-def read_header(path: Path) -> dict[str, object]:
-    """Read what a manifest says of the set as a whole, without its files.
+def read_header(path: Path) -> Header:
+    """Read a manifest without its files.
 
     Raises:
         FileNotFoundError: There is none.
-        SetupError: It is no manifest.
+        SetupError: It is no manifest, or one of another format.
     """
     lines = []
     with path.open(encoding="utf-8") as file:
@@ -97,17 +133,20 @@ def read_header(path: Path) -> dict[str, object]:
     try:
         header = json.loads("".join(lines).rstrip().rstrip(",") + "}")
     except ValueError as error:
-        raise SetupError(f"{path} is no manifest of this program ({error})") from error
-    if header.get("format") != FORMAT:
-        raise SetupError(f"{path}: format {header.get('format')}, this program reads {FORMAT}")
-    return header
+        raise SetupError(f"{path} is not a manifest of this program ({error})") from error
+    found = header.pop("format", None)
+    if found != FORMAT:
+        raise SetupError(f"{path}: manifest format {found}; this program reads {FORMAT}")
+    if missing := Header.__required_keys__ - header.keys():
+        raise SetupError(f"{path}: the manifest lacks {', '.join(sorted(missing))}")
+    return cast(Header, header)  # its keys are checked, and `check_manifest` compares its hash
 
 
 def read_files(path: Path) -> Iterator[FileEntry]:
-    """Read the files of a manifest, one after the other.
+    """Read the files of a manifest, one at a time.
 
     Raises:
-        SetupError: It was damaged.
+        SetupError: It is damaged.
     """
     with path.open(encoding="utf-8") as file:
         for line in file:
@@ -117,7 +156,7 @@ def read_files(path: Path) -> Iterator[FileEntry]:
             if line.strip() == "},":
                 return
             yield _file_entry(path, line)
-    raise SetupError(f"{path} ends early: it was cut off")
+    raise SetupError(f"{path} is truncated")
 
 
 def _file_entry(path: Path, line: str) -> FileEntry:
@@ -130,8 +169,8 @@ def _file_entry(path: Path, line: str) -> FileEntry:
         raise SetupError(f"{path}: the line {line.strip()[:80]!r} is damaged") from error
 
 
-def versions() -> dict[str, str]:
-    """The versions that decide what bytes come out."""
+def library_versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that determine the bytes of a set."""
     from PIL import features
 
     names = ("feeding-the-gpu", "pillow", "numpy", "scikit-image", "scikit-learn")

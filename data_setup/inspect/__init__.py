@@ -1,4 +1,4 @@
-"""Looking at a set that is there: verify, adopt, compare its forms, describe it."""
+"""Inspect an existing set: describe it, verify it against its manifest, or adopt one without a manifest."""
 
 import lazy_loader
 

@@ -1,7 +1,6 @@
-"""Taking over a set that exists already, as courses have it today: checked, described, not touched."""
+"""Adopt an existing set without a manifest: check it, write its manifest, change nothing else."""
 
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,41 +14,43 @@ from data_setup.format import (
     MANIFEST,
     RAW,
     FileEntry,
+    FormSize,
+    Header,
     SetupError,
+    library_versions,
     manifest_text,
-    versions,
     write_atomically,
 )
-from data_setup.inspect.compare import Comparison, RawEvidence, compare_member
-from data_setup.inspect.packed_form import Packs
+from data_setup.inspect.compare import Comparison, RawEvidence, compare_image
+from data_setup.inspect.packed_form import PackedForm
 from data_setup.inspect.verify import file_sha256
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 
 
 def adopt_set(out: Path) -> None:
     """Check a set without a manifest and write one; nothing else is changed.
 
     Args:
-        out: The folder with `disk_transformed/`, `zip_encoded/` and `zip/`.
+        out: Folder with `disk_transformed/`, `zip_encoded/` and `zip/`.
 
     Raises:
         SetupError: There is a manifest already, a form is missing, or the three forms do not agree.
     """
     _require_forms(out)
     labels = _labels_by_name(out / JPEGS)
-    with Packs(out / ENCODED) as encoded, Packs(out / RAW) as raw:
-        differences = [*_strangers(out), *encoded.differences(labels), *raw.differences(labels)]
+    with PackedForm(out / ENCODED) as encoded, PackedForm(out / RAW) as raw:
+        differences = [*_unexpected_files(out), *encoded.differences(labels), *raw.differences(labels)]
         if differences:
             raise SetupError(_refusal(out, differences))
         comparison = _compare(out, labels, encoded, raw)
-        stated = raw.stated_layouts
-    differences = [*comparison.differences, *comparison.raw.differences(stated)]
+        declared = raw.declared_layouts
+    differences = [*comparison.differences, *comparison.raw.differences(declared)]
     if differences:
         raise SetupError(_refusal(out, differences))
     oddities = [*encoded.oddities, *raw.oddities, *comparison.oddities()]
-    if not stated:
-        oddities.append(f"{RAW}/ does not state its layout; {comparison.raw.describe()}")
+    if not declared:
+        oddities.append(f"{RAW}/ does not declare its layout; {comparison.raw.describe()}")
     _write_manifest(out, labels, comparison.raw, oddities)
 
 
@@ -62,44 +63,44 @@ def _require_forms(out: Path) -> None:
 
 
 def _labels_by_name(folder: Path) -> dict[str, int]:
-    """The label of each JPEG file, from the text file's lines in the sorted order of the names."""
+    """Return the label of each JPEG file; the lines of the text file are in the sorted order of the names."""
     names = sorted(path.name for path in folder.iterdir() if path.suffix.lower() in (".jpeg", ".jpg"))
     try:
         labels = [int(line) for line in (folder / LABELS_NAME).read_text().split()]
     except FileNotFoundError as error:
-        raise SetupError(f"{folder / LABELS_NAME} is missing: it holds the labels, one a line") from error
+        raise SetupError(f"{folder / LABELS_NAME} is missing: it holds the labels, one per line") from error
     except ValueError as error:
-        raise SetupError(f"{folder / LABELS_NAME}: {error}; it should hold an integer a line") from error
+        raise SetupError(f"{folder / LABELS_NAME}: {error}; it should hold one integer per line") from error
     if not names or len(names) != len(labels):
         raise SetupError(f"{folder}: {len(names)} images, but {len(labels)} labels in {LABELS_NAME}")
     return dict(zip(names, labels, strict=True))
 
 
-def _strangers(out: Path) -> Iterator[str]:
-    """Files that belong to no form: a manifest would call them extra ever after."""
+def _unexpected_files(out: Path) -> Iterator[str]:
+    """Yield a sentence per file that would be extra in every later verification."""
     for path in (out / JPEGS).iterdir():
         if path.suffix.lower() not in (".jpeg", ".jpg") and path.name != LABELS_NAME:
-            yield f"{JPEGS}/{path.name} is neither an image nor the labels"
+            yield f"{JPEGS}/{path.name} is neither a JPEG file nor the labels"
 
 
 def _beside(out: Path) -> list[str]:
-    """What lies beside the three forms and is somebody's own affair."""
+    """Return the names of unrelated files beside the three forms, which `verify` ignores."""
     return sorted(path.name for path in out.iterdir() if path.name not in FORMS)
 
 
-def _compare(out: Path, labels: dict[str, int], encoded: Packs, raw: Packs) -> Comparison:
+def _compare(out: Path, labels: dict[str, int], encoded: PackedForm, raw: PackedForm) -> Comparison:
     comparison = Comparison()
     for name in tqdm(labels, unit=" images", file=sys.stdout, desc=f"Comparing {out}"):
         try:
-            compare_member(comparison, name, out / JPEGS / name, encoded.read(name), raw.read(name))
+            compare_image(comparison, name, out / JPEGS / name, encoded.read(name), raw.read(name))
         except PackError as error:
             comparison.differences.append(str(error))
     return comparison
 
 
 def _refusal(out: Path, differences: list[str]) -> str:
-    more = len(differences) - MOST_NAMED
-    listed = "".join(f"\n  {difference}" for difference in differences[:MOST_NAMED])
+    more = len(differences) - MAX_NAMED
+    listed = "".join(f"\n  {difference}" for difference in differences[:MAX_NAMED])
     return (
         f"{out} is not a set whose three forms agree. Nothing was changed."
         + listed
@@ -109,11 +110,13 @@ def _refusal(out: Path, differences: list[str]) -> str:
 
 def _write_manifest(out: Path, labels: dict[str, int], raw: RawEvidence, oddities: list[str]) -> None:
     files = list(_files(out, labels))
-    forms = {form: Counter() for form in FORMS}
+    forms: dict[str, FormSize] = {form: {"files": 0, "bytes": 0} for form in FORMS}
     for file in files:
-        forms[file.path.split("/")[0]].update(files=1, bytes=file.size)
-    header = {
-        "identity": {"source": "a set that was adopted", "count": len(labels)},
+        form = forms[file.path.split("/")[0]]
+        form["files"] += 1
+        form["bytes"] += file.size
+    header: Header = {
+        "identity": {"source": "an adopted set", "count": len(labels)},
         "images": len(labels),
         "classes": [],
         "forms": forms,
@@ -121,7 +124,7 @@ def _write_manifest(out: Path, labels: dict[str, int], raw: RawEvidence, odditie
         "raw_layout": raw.layout_fields(),
         "beside": _beside(out),
         "oddities": oddities,
-        "versions": versions(),
+        "versions": library_versions(),
     }
     write_atomically(out / MANIFEST, manifest_text(header, files))
 

@@ -1,4 +1,4 @@
-"""Do three forms of an image show the same picture, and how do raw bytes become one?"""
+"""Compare the three forms of each image, and infer the layout of the raw pixels."""
 
 import io
 from collections.abc import Iterable, Iterator
@@ -6,25 +6,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image
 
 from course_utils.data import RawLayout
-from data_setup.format import SIDE
+from data_setup.format import SIDE, LayoutFields
 
 ORDERS = ("HWC", "CHW")
-LOSSY = 12.0  # grey levels: what JPEG at quality 90 costs the busiest photographs, twice over
-MOST_NAMED = 3
+LOSSY = 12.0  # grey levels: twice the error of JPEG at quality 90 on the busiest photographs
+MAX_NAMED = 3
+
+Pixels = npt.NDArray[np.uint8]
 
 
 @dataclass
 class RawEvidence:
-    """How far raw members are from the JPEG files, read in either layout.
+    """Differences between raw members, read in either layout, and the JPEG files.
 
     Args:
-        names: The images.
+        names: Names of the images.
         sizes: Their heights and widths.
         distances: For each layout, the mean absolute difference of each image, in grey levels.
-        wrong_sizes: Members that cannot be RGB pixels of their picture.
+        wrong_sizes: A sentence per member whose size does not match its JPEG file.
     """
 
     names: list[str] = field(default_factory=list)
@@ -32,70 +35,70 @@ class RawEvidence:
     distances: dict[str, list[float]] = field(default_factory=lambda: {order: [] for order in ORDERS})
     wrong_sizes: list[str] = field(default_factory=list)
 
-    def add(self, name: str, data: bytes, picture: np.ndarray) -> None:
-        """Compare one member with its picture, uint8 of shape (H, W, 3)."""
-        height, width, _ = picture.shape
-        if len(data) != picture.nbytes:
-            takes = f"{height}x{width} RGB pixels take {picture.nbytes}"
+    def add(self, name: str, data: bytes, pixels: Pixels) -> None:
+        """Compare one member with the pixels of its JPEG file, of shape (H, W, 3)."""
+        height, width, _ = pixels.shape
+        if len(data) != pixels.nbytes:
+            takes = f"{height}x{width} RGB pixels take {pixels.nbytes}"
             self.wrong_sizes.append(f"zip/: {name} has {len(data)} bytes; {takes}")
             return
-        pixels = np.frombuffer(data, np.uint8)
+        raw = np.frombuffer(data, np.uint8)
         self.names.append(name)
         self.sizes.add((height, width))
-        self.distances["HWC"].append(distance(pixels.reshape(height, width, 3), picture))
-        self.distances["CHW"].append(distance(pixels.reshape(3, height, width).transpose(1, 2, 0), picture))
+        self.distances["HWC"].append(distance(raw.reshape(height, width, 3), pixels))
+        self.distances["CHW"].append(distance(raw.reshape(3, height, width).transpose(1, 2, 0), pixels))
 
     @property
     def order(self) -> str:
-        """The layout in which the raw members look like the JPEG files."""
+        """The layout in which the raw members are most similar to the JPEG files."""
         return min(ORDERS, key=lambda order: sum(self.distances[order]))
 
     @property
     def is_exact(self) -> bool:
-        """Whether raw members are what the JPEG files decode to, but for single ones."""
+        """Whether most raw members equal the decoded JPEG files exactly."""
         return float(np.median(self.distances[self.order])) == 0
 
-    def differences(self, stated: Iterable[RawLayout]) -> Iterator[str]:
-        """Yield a sentence for each member, or stated layout, that does not agree with the JPEG files."""
+    def differences(self, declared: Iterable[RawLayout]) -> Iterator[str]:
+        """Yield a sentence per member, or declared layout, that does not match the JPEG files."""
         yield from self.wrong_sizes
         if not self.names:
             return
-        for layout in stated:
+        for layout in declared:
             if layout.order != self.order or layout.shape not in self._shapes():
-                yield f"zip/ states the layout {layout.order} {list(layout.shape)}, but {self.describe()}"
-        most = 0.0 if self.is_exact else LOSSY
-        for name, far in zip(self.names, self.distances[self.order], strict=True):
-            if far > most:
-                apart = f"{far:.0f} grey levels apart"
-                yield f"zip/: {name} is another picture than disk_transformed/{name} ({apart})"
+                yield f"zip/ declares the layout {layout.order} {list(layout.shape)}, but {self.describe()}"
+        limit = 0.0 if self.is_exact else LOSSY
+        for name, difference in zip(self.names, self.distances[self.order], strict=True):
+            if difference > limit:
+                apart = f"{difference:.0f} grey levels apart"
+                yield f"zip/: {name} shows another image than disk_transformed/{name} ({apart})"
 
-    def _shapes(self) -> list[tuple[int, ...]]:
+    def _shapes(self) -> list[tuple[int, int, int]]:
         return [(h, w, 3) if self.order == "HWC" else (3, h, w) for h, w in sorted(self.sizes)]
 
     def describe(self) -> str:
-        """Say what the layout is and how well it fits."""
-        far = float(np.mean(self.distances[self.order]))
+        """Return the layout, and how similar the raw members are to the JPEG files, in words."""
+        difference = float(np.mean(self.distances[self.order]))
         fit = (
             "exactly what the JPEG files decode to"
             if self.is_exact
-            else f"{far:.1f} grey levels from the JPEG files"
+            else f"{difference:.1f} grey levels from the JPEG files"
         )
         shapes = ", ".join(str(list(shape)) for shape in self._shapes())
         return f"read as {self.order} {shapes} uint8 the pixels are {fit}"
 
-    def layout_fields(self) -> dict[str, object]:
-        """What `dataset.json` would say of the layout."""
+    def layout_fields(self) -> LayoutFields:
+        """Return the inferred layout."""
         return {"layout": self.order, "dtype": "uint8", "shape": list(self._shapes()[0])}
 
 
 @dataclass
 class Comparison:
-    """What comparing the images one by one has shown.
+    """Results of comparing the images.
 
     Args:
-        differences: Sentences that forbid the set.
-        raw: What the raw members are like.
-        odd: How often each oddity was met, and where.
+        differences: Reasons to refuse the set, a sentence each.
+        raw: Differences of the raw members.
+        odd: Names of the images with each oddity.
     """
 
     differences: list[str] = field(default_factory=list)
@@ -103,33 +106,41 @@ class Comparison:
     odd: dict[str, list[str]] = field(default_factory=dict)
 
     def note(self, what: str, name: str) -> None:
-        """Remember an oddity."""
+        """Record an oddity of an image."""
         self.odd.setdefault(what, []).append(name)
 
     def oddities(self) -> Iterator[str]:
-        """Yield a sentence for each kind of oddity."""
+        """Yield a sentence per kind of oddity."""
         for what, names in sorted(self.odd.items()):
-            examples = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
+            examples = ", ".join(names[:MAX_NAMED]) + (", ..." if len(names) > MAX_NAMED else "")
             yield f"{len(names):,} {what} ({examples})"
 
 
-def compare_member(comparison: Comparison, name: str, path: Path, encoded: bytes, raw: bytes) -> None:
-    """Compare the three forms of one image."""
-    single = path.read_bytes()
-    picture = _decode(comparison, f"disk_transformed/{name}", single)
-    if picture is None:
+def compare_image(comparison: Comparison, name: str, path: Path, encoded: bytes, raw: bytes) -> None:
+    """Compare the three forms of one image, and add the result to a comparison.
+
+    Args:
+        comparison: Is updated.
+        name: Name of the image.
+        path: Its JPEG file.
+        encoded: Its member of `zip_encoded/`.
+        raw: Its member of `zip/`.
+    """
+    jpeg = path.read_bytes()
+    pixels = _decode(comparison, f"disk_transformed/{name}", jpeg)
+    if pixels is None:
         return
-    if encoded != single:
+    if encoded != jpeg:
         other = _decode(comparison, f"zip_encoded/{name}", encoded)
-        comparison.note("members of zip_encoded/ are other bytes than the file", name)
-        if other is not None and not _alike(other, picture):
+        comparison.note("members of zip_encoded/ differ in bytes from the file", name)
+        if other is not None and not _similar(other, pixels):
             comparison.differences.append(
-                f"zip_encoded/: {name} is another picture than disk_transformed/{name}"
+                f"zip_encoded/: {name} shows another image than disk_transformed/{name}"
             )
-    comparison.raw.add(name, raw, picture)
+    comparison.raw.add(name, raw, pixels)
 
 
-def _decode(comparison: Comparison, where: str, data: bytes) -> np.ndarray | None:
+def _decode(comparison: Comparison, where: str, data: bytes) -> Pixels | None:
     form, name = where.split("/")
     try:
         with Image.open(io.BytesIO(data)) as image:
@@ -145,10 +156,10 @@ def _decode(comparison: Comparison, where: str, data: bytes) -> np.ndarray | Non
         return None
 
 
-def _alike(one: np.ndarray, other: np.ndarray) -> bool:
+def _similar(one: Pixels, other: Pixels) -> bool:
     return one.shape == other.shape and distance(one, other) <= LOSSY
 
 
-def distance(one: np.ndarray, other: np.ndarray) -> float:
-    """The mean absolute difference of two uint8 arrays of equal shape, in grey levels."""
+def distance(one: Pixels, other: Pixels) -> float:
+    """Return the mean absolute difference of two uint8 arrays of equal shape, in grey levels."""
     return float(np.abs(one.astype(np.int16) - other).mean())

@@ -1,26 +1,26 @@
-"""What a set is, how big it is, and how many files each form costs."""
+"""Describe a set: its source, its size, and the number of files of each form."""
 
 import os
 import statistics
 from pathlib import Path
 
-from data_setup.create import describe
+from data_setup.create import describe_identity
 from data_setup.format import FORMS, JPEGS, MANIFEST, SetupError, read_header
 
-MOST_LISTED = 20
+MAX_LISTED = 20
 
 
-def report(out: Path) -> str:
-    """Describe the set in a folder, in some lines of text.
+def describe_set(out: Path) -> str:
+    """Return a description of the set in a folder, several lines of text.
 
     Raises:
-        SetupError: There is none.
+        SetupError: There is no set.
     """
     if not any((out / form).is_dir() for form in FORMS):
         raise SetupError(f"{out} holds no data; `python -m data_setup photos --out {out}` makes some")
     lines = [str(out.absolute()), *_from_manifest(out)]
     for form in FORMS:
-        lines.append(f"  {form + '/':<18}{_cost(out / form)}")
+        lines.append(f"  {form + '/':<18}{_size(out / form)}")
     return "\n".join(lines)
 
 
@@ -28,24 +28,24 @@ def _from_manifest(out: Path) -> list[str]:
     if not (out / MANIFEST).exists():
         return [f"  no {MANIFEST}: `python -m data_setup adopt --out {out}` checks the set and writes one"]
     header = read_header(out / MANIFEST)
-    lines = [f"  {header['images']:,} images: {describe(header['identity'])}"]
+    lines = [f"  {header['images']:,} images: {describe_identity(header['identity'])}"]
     if header["classes"]:
-        lines.append(f"  {len(header['classes'])} classes: {_some(header['classes'], ', ')}")
+        lines.append(f"  {len(header['classes'])} classes: {_first_items(header['classes'], ', ')}")
     if layout := header.get("raw_layout"):
         lines.append(f"  raw layout: {layout['layout']}, {layout['dtype']}, {layout['shape']}")
     if handled := header.get("handled"):
-        lines.append("  dealt with: " + ", ".join(f"{count:,} {what}" for what, count in handled.items()))
+        lines.append("  converted: " + ", ".join(f"{count:,} {what}" for what, count in handled.items()))
     if oddities := header.get("oddities"):
-        lines.append(f"  odd: {_some(oddities, '; ')}")
+        lines.append(f"  odd: {_first_items(oddities, '; ')}")
     return lines
 
 
-def _some(things: list[str], separator: str) -> str:
-    more = len(things) - MOST_LISTED
-    return separator.join(things[:MOST_LISTED]) + (f"{separator}and {more:,} more" if more > 0 else "")
+def _first_items(items: list[str], separator: str) -> str:
+    more = len(items) - MAX_LISTED
+    return separator.join(items[:MAX_LISTED]) + (f"{separator}and {more:,} more" if more > 0 else "")
 
 
-def _cost(folder: Path) -> str:
+def _size(folder: Path) -> str:
     if not folder.is_dir():
         return "missing"
     with os.scandir(folder) as entries:

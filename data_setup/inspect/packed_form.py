@@ -1,4 +1,4 @@
-"""The archives of one packed form, read as what they are, oddities included."""
+"""Read the archives of one packed form of an existing set, and note what is odd about them."""
 
 import zipfile
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from course_utils.data import INFO_NAME, PackError, RawLayout, open_pack
 from data_setup.format import SetupError
 
 
-class Packs:
+class PackedForm:
     """All archives in a folder, as one collection of members.
 
     Args:
-        folder: It holds `part0.zip`, and more if there are more shards.
+        folder: Contains `part0.zip`, and more archives if there are more shards.
 
     Raises:
-        SetupError: One is no zip, or has no usable `dataset.json`.
+        SetupError: One is not a zip, or has no valid `dataset.json`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -30,7 +30,7 @@ class Packs:
         self._open: list[zipfile.ZipFile] = []
         paths = sorted(folder.iterdir())
         if not paths:
-            raise SetupError(f"{folder} is empty: it should hold part0.zip")
+            raise SetupError(f"{folder} is empty: it should contain part0.zip")
         try:
             for path in paths:
                 self._add(path)
@@ -68,27 +68,27 @@ class Packs:
         return f"{self.folder.name}/{path.name}"
 
     @property
-    def stated_layouts(self) -> list[RawLayout]:
-        """The different layouts that the archives state."""
+    def declared_layouts(self) -> list[RawLayout]:
+        """The different layouts that the archives declare."""
         return list({layout for layout in self._layouts if layout})
 
     def differences(self, labels: dict[str, int]) -> Iterator[str]:
-        """Compare names and labels with those of the single files.
+        """Compare names and labels with those of the JPEG files.
 
         Yields:
-            A sentence for each difference.
+            A sentence per difference.
         """
         form = self.folder.name
         for name in self._duplicates:
-            yield f"{form}/ holds {name} twice"
+            yield f"{form}/ contains {name} twice"
         for name in sorted(labels.keys() - self._packs.keys()):
             yield f"{form}/ has no member {name}"
         for name in sorted(self._packs.keys() - labels.keys()):
-            yield f"{form}/ has a member {name} that is no file of its own"
+            yield f"{form}/ has a member {name} without a JPEG file"
         for name in sorted(labels.keys() & self._packs.keys()):
             if self._labels.get(name) != labels[name]:
-                stated = self._labels.get(name, "missing")
-                yield f"the label of {name} is {stated} in {form}/ and {labels[name]} in the text file"
+                packed = self._labels.get(name, "missing")
+                yield f"the label of {name} is {packed} in {form}/ and {labels[name]} in the text file"
 
     def read(self, name: str) -> bytes:
         """Read a member.

@@ -1,4 +1,4 @@
-"""Is a set still what its manifest says? Finds any flipped byte, missing or extra file, and names it."""
+"""Verify a set against its manifest: find every changed, missing or extra file."""
 
 import hashlib
 import os
@@ -17,24 +17,24 @@ BATCH = 256
 BLOCK = 1 << 20
 
 
-def problems(out: Path) -> Iterator[str]:
+def find_problems(out: Path) -> Iterator[str]:
     """Compare a set with its manifest.
 
     Args:
-        out: The folder of the set.
+        out: Folder of the set.
 
     Yields:
-        A sentence for each thing that is wrong.
+        A sentence per problem.
 
     Raises:
         FileNotFoundError: There is no manifest.
-        SetupError: What is there is no manifest.
+        SetupError: The manifest cannot be read.
     """
     manifest = out / MANIFEST
     header = read_header(manifest)
     total = sum(form["files"] for form in header["forms"].values())
     yield from check_manifest(manifest)
-    expected = {form: set() for form in FORMS}
+    expected: dict[str, set[str]] = {form: set() for form in FORMS}
     with tqdm(total=total, unit=" files", file=sys.stdout, desc=f"Verifying {out}") as bar:
         for entry, problem in _checked(out, read_files(manifest)):
             form, name = entry.path.split("/", 1)
@@ -66,7 +66,7 @@ def _problem(out: Path, entry: FileEntry) -> str | None:
 
 
 def file_sha256(path: Path) -> str:
-    """Hash a file, a megabyte at a time."""
+    """Return the SHA-256 of a file in hexadecimal digits."""
     sha = hashlib.sha256()
     with path.open("rb", buffering=0) as file:
         while block := file.read(BLOCK):
@@ -76,8 +76,8 @@ def file_sha256(path: Path) -> str:
 
 def _extra(out: Path, expected: dict[str, set[str]], beside: set[str]) -> Iterator[str]:
     with os.scandir(out) as entries:
-        strangers = {entry.name for entry in entries} - expected.keys() - beside
-    yield from (f"{name}: not in the manifest" for name in sorted(strangers))
+        extra = {entry.name for entry in entries} - expected.keys() - beside
+    yield from (f"{name}: not in the manifest" for name in sorted(extra))
     for form, names in expected.items():
         if (out / form).is_dir():
             with os.scandir(out / form) as entries:

@@ -1,4 +1,4 @@
-"""Which label belongs to which image of a source: ground truth as text, CSV or JSON, or a folder a class."""
+"""Read the labels of a collection: ground truth as text, CSV or JSON, or one folder per class."""
 
 import csv
 import json
@@ -7,24 +7,25 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 import numpy as np
+import numpy.typing as npt
 
 from data_setup.format import SetupError
 
-Labels = tuple[np.ndarray, list[str]]
+Labels = tuple[npt.NDArray[np.int64], list[str]]
 
 
 def read_labels(path: Path | None, names: Iterable[str], count: int) -> Labels:
     """Find the label of each image.
 
     Args:
-        path: A file with the labels. A list of labels (text, one a line, or JSON) belongs to the names in
-            their order; pairs (text with two words a line, CSV, a JSON object) are looked up by name, with or
-            without folder and suffix. None takes the folders of the images as classes.
-        names: The images' names in the source, sorted.
+        path: File with the labels. A list (text with one per line, or JSON) is in the order of the names;
+            pairs (text with two words per line, CSV, or a JSON object) are looked up by name, with or without
+            folder and suffix. None takes the folders of the images as classes.
+        names: Names of the images in the source, sorted.
         count: How many there are.
 
     Returns:
-        A label for each name (int64), and the names of the classes: none where labels are numbers already.
+        The label of each name (int64), and the names of the classes: empty where labels are numbers already.
 
     Raises:
         SetupError: There is not exactly one label for each image.
@@ -43,7 +44,7 @@ def _folder(name: str) -> str:
     folder = str(PurePosixPath(name).parent)
     if folder == ".":
         raise SetupError(
-            "labels are missing: give a file with --labels, or put the images of each class in a folder"
+            "labels are missing: pass a file with --labels, or put the images of each class in a folder"
         )
     return sys.intern(folder)
 
@@ -61,14 +62,17 @@ def _read_table(path: Path) -> list[str] | dict[str, str]:
             return [row[0].strip() for row in rows]
         return {row[0].strip(): row[1].strip() for row in rows}
     except (ValueError, IndexError, TypeError, AttributeError, csv.Error) as error:
-        raise SetupError(f"{path} holds no labels that can be understood ({error})") from error
+        raise SetupError(f"{path} is not a valid labels file ({error})") from error
 
 
-def _from_json(content: dict | list) -> list[str] | dict[str, str]:
-    content = content.get("labels", content) if isinstance(content, dict) else content
+def _from_json(content: object) -> list[str] | dict[str, str]:
+    if isinstance(content, dict):
+        content = content.get("labels", content)
     if isinstance(content, list):
         return [str(label) for label in content]
-    return {name: str(label) for name, label in content.items()}
+    if isinstance(content, dict):
+        return {name: str(label) for name, label in content.items()}
+    raise TypeError(f"{content!r} is neither a list nor an object")
 
 
 def _look_up(table: dict[str, str], name: str, path: Path) -> str:
@@ -80,7 +84,7 @@ def _look_up(table: dict[str, str], name: str, path: Path) -> str:
 
 
 def _numbered(labels: list[str]) -> Labels:
-    """Turn labels into numbers: numbers stay as they are, names count in alphabetical order."""
+    """Turn labels into numbers: numbers are kept, names are numbered in alphabetical order."""
     try:
         return np.array([int(label) for label in labels]), []
     except ValueError:

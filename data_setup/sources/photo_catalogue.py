@@ -17,7 +17,7 @@ class Photograph:
         subject: What it shows; the subjects in alphabetical order are the classes.
         folder: Path of its folder, from the package that contains it.
         file: Its file name.
-        keep: Left, top, right and bottom of the part that every crop contains, in pixels; None: any crop will do.
+        keep: Left, top, right and bottom of the part that every crop contains, in pixels; None: no such part.
         smallest: Side of the smallest crop, in pixels; at least 256, so that nothing is enlarged.
         author: Who took it.
         licence: Terms of use.

@@ -1,8 +1,7 @@
-"""Any image file as an upright RGB square of 256x256 pixels."""
+"""Turn any image file into an upright RGB square of 256x256 pixels."""
 
 import io
 import warnings
-from typing import NamedTuple
 
 from PIL import Image, UnidentifiedImageError
 
@@ -20,54 +19,48 @@ UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-MOST_PIXELS = 32 << 20  # 100 MB of RGB: what keeps a worker small
+MAX_PIXELS = 32 << 20  # 100 MB of RGB, to limit the memory of a worker
 
 
-class Picture(NamedTuple):
-    """An image, and what had to be done for it.
-
-    Args:
-        image: RGB, 256x256.
-        notes: What was odd about its file.
-    """
-
-    image: Image.Image
-    notes: tuple[str, ...]
+Notes = tuple[str, ...]
 
 
-def to_square(data: bytes, name: str) -> Picture:
-    """Decode an image file, cut out its middle square and resample that.
+def to_square(data: bytes, name: str) -> tuple[Image.Image, Notes]:
+    """Decode an image file, crop its middle square and resample that.
 
     Args:
         data: The file.
-        name: Its name, only compared with what it holds.
+        name: Its name, only to compare the suffix with the format.
+
+    Returns:
+        The image, RGB of 256x256 pixels, and what was odd about its file.
 
     Raises:
-        UnreadableError: It is damaged, cut off, too large, or of a kind that has no plain RGB form.
+        UnreadableError: It is damaged, truncated, too large, or of a mode without a plain RGB form.
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # damaged metadata of a picture that is whole
+            warnings.simplefilter("ignore")  # damaged metadata does not matter
             return _decode(data, name)
     except UnreadableError:
         raise
-    except UnidentifiedImageError as error:  # its text holds an address, which no two runs share
+    except UnidentifiedImageError as error:  # its text contains a memory address, different in each run
         raise UnreadableError("no image format that is known") from error
-    except Exception as error:  # Pillow's readers raise nearly anything for a damaged file
+    except Exception as error:  # Pillow raises nearly anything for a damaged file
         raise UnreadableError(f"{type(error).__name__}: {error}") from error
 
 
-def _decode(data: bytes, name: str) -> Picture:
+def _decode(data: bytes, name: str) -> tuple[Image.Image, Notes]:
     with Image.open(io.BytesIO(data)) as image:
-        image.draft(None, (2 * SIDE, 2 * SIDE))  # a large JPEG is decoded at a half, a quarter, an eighth
-        if image.width * image.height > MOST_PIXELS:
+        image.draft(None, (2 * SIDE, 2 * SIDE))  # decodes a large JPEG at 1/2, 1/4 or 1/8
+        if image.width * image.height > MAX_PIXELS:
             raise UnreadableError(f"{image.width}x{image.height} pixels are more than this program takes")
         if image.mode not in MODES:
             raise UnreadableError(f"pixels of the kind {image.mode}")
-        turn = UPRIGHT.get(image.getexif().get(ORIENTATION))
+        turn = UPRIGHT.get(image.getexif().get(ORIENTATION, 1))
         notes = _notes(image, name, turn)
         square = _middle(image if image.mode in ("L", "RGB") else image.convert("RGB")).convert("RGB")
-    return Picture(square if turn is None else square.transpose(turn), notes)
+    return square if turn is None else square.transpose(turn), notes
 
 
 def _middle(image: Image.Image) -> Image.Image:
@@ -77,7 +70,7 @@ def _middle(image: Image.Image) -> Image.Image:
     return image.resize((SIDE, SIDE), Image.Resampling.BICUBIC, box=box)
 
 
-def _notes(image: Image.Image, name: str, turn: Image.Transpose | None) -> tuple[str, ...]:
+def _notes(image: Image.Image, name: str, turn: Image.Transpose | None) -> Notes:
     notes = []
     if name.lower().endswith((".jpeg", ".jpg")) and image.format != "JPEG":
         notes.append(f"{image.format} named as JPEG")

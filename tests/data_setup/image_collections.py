@@ -12,12 +12,18 @@ ROTATED[0x0112] = 6
 
 
 def picture(number, size=(320, 240), mode="RGB"):
-    """A smooth picture whose left top corner is bright, different for each number."""
+    """A smooth image whose top left corner is bright, different for each number."""
     rng = np.random.default_rng(number)
     small = Image.fromarray(rng.integers(0, 120, (6, 8, 3), np.uint8))
     image = small.resize(size, Image.Resampling.BICUBIC)
     image.paste((250, 250, 250), (0, 0, size[0] // 2, size[1] // 2))
     return image.convert(mode)
+
+
+def bright_corner(image):
+    """The brightest corner: 0 top left, 1 top right, 2 bottom left, 3 bottom right."""
+    gray = np.asarray(image.convert("L"), float)
+    return int(np.argmax([gray[y : y + 64, x : x + 64].mean() for y in (0, 192) for x in (0, 192)]))
 
 
 def encoded(image, kind="JPEG", **options):
@@ -31,7 +37,7 @@ def name(number):
 
 
 def odd_files(count=30):
-    """File contents by name: plain ones, and from the front one of each oddity."""
+    """File contents by name: plain JPEG files, but numbers 1 to 6 have one oddity each."""
     files = {name(i): encoded(picture(i, (260 + 7 * i, 300)), quality=92) for i in range(count)}
     files[name(1)] = encoded(picture(1), "PNG")
     files[name(2)] = encoded(picture(2, mode="CMYK"))

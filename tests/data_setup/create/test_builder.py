@@ -11,6 +11,7 @@ from PIL import Image
 from course_utils.data.datasets import JpegDataset, ZIPDataset
 from course_utils.data.pack import INFO_NAME, PackInfo, RawLayout
 from data_setup.cli import main
+from tests.data_setup.file_content import files_of
 
 
 def test_three_forms_hold_the_same_samples(photo_set):
@@ -24,14 +25,16 @@ def test_three_forms_hold_the_same_samples(photo_set):
         assert torch.equal(a, c)
 
 
-def test_encoded_members_are_the_bytes_of_the_files(photo_set):
+def test_encoded_members_equal_the_jpeg_files(photo_set):
+    paths = sorted((photo_set / "disk_transformed").glob("*.JPEG"))
+    assert len(paths) == 40
     with zipfile.ZipFile(photo_set / "zip_encoded" / "part0.zip") as pack:
-        for path in sorted((photo_set / "disk_transformed").glob("*.JPEG")):
+        for path in paths:
             assert pack.read(path.name) == path.read_bytes()
 
 
 @pytest.mark.parametrize("form", ["zip", "zip_encoded"])
-def test_archives_are_sound_stored_and_without_a_time(photo_set, form):
+def test_archives_are_intact_stored_and_without_time_stamp(photo_set, form):
     with zipfile.ZipFile(photo_set / form / "part0.zip") as pack:
         assert pack.testzip() is None
         assert {m.compress_type for m in pack.infolist()} == {zipfile.ZIP_STORED}
@@ -41,12 +44,12 @@ def test_archives_are_sound_stored_and_without_a_time(photo_set, form):
     assert info.layout == (RawLayout("HWC", (256, 256, 3)) if form == "zip" else None)
 
 
-def test_pictures_have_the_sizes_of_imagenet_at_256_pixels(photo_set):
+def test_file_sizes_resemble_imagenet_at_256_pixels(photo_set):
     sizes = [path.stat().st_size for path in (photo_set / "disk_transformed").glob("*.JPEG")]
     assert 15_000 <= statistics.median(sizes) <= 30_000
 
 
-def test_quality_is_90(photo_set):
+def test_jpeg_quality_is_90(photo_set):
     buffer = io.BytesIO()
     Image.new("RGB", (8, 8)).save(buffer, "JPEG", quality=90)
     path = photo_set / "disk_transformed" / "img00000000.JPEG"
@@ -60,17 +63,13 @@ def test_manifest_states_counts_and_sizes(photo_set):
     assert manifest["images"] == 40
     assert manifest["identity"] == {"source": "photographs", "seed": 0, "count": 40, "shards": 1}
     assert manifest["forms"]["disk_transformed"]["files"] == 41
-    for form, cost in manifest["forms"].items():
+    for form, size in manifest["forms"].items():
         files = list((photo_set / form).iterdir())
-        assert cost == {"files": len(files), "bytes": sum(path.stat().st_size for path in files)}
+        assert size == {"files": len(files), "bytes": sum(path.stat().st_size for path in files)}
     assert {"python", "pillow", "numpy"} <= set(manifest["versions"])
 
 
-def files_of(folder):
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
-
-
-def test_same_seed_gives_same_bytes_whatever_the_number_of_workers(photo_set, tmp_path):
+def test_same_seed_gives_same_bytes_for_any_number_of_workers(photo_set, tmp_path):
     assert main(["photos", "--count", "40", "--out", str(tmp_path), "--workers", "2"]) == 0
     assert files_of(tmp_path) == files_of(photo_set)
 

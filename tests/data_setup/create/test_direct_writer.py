@@ -8,28 +8,28 @@ from pathlib import Path
 import pytest
 
 from course_utils.storage import page_cache
-from data_setup.create.direct_writer import BLOCK, DIRECT, STEP, Appender
+from data_setup.create.direct_writer import BLOCK, DIRECT, STEP, DirectWriter
 
 needs_direct = pytest.mark.skipif(not DIRECT, reason="this system has no O_DIRECT")
 
 
-def begun(path: Path, end: int) -> tuple[Appender, bytes]:
-    """A file that goes on beyond `end`, an appender there, and what stays of the file."""
+def open_writer(path: Path, end: int) -> tuple[DirectWriter, bytes]:
+    """A writer at offset `end` of a longer file, and the part of the file that it keeps."""
     content = random.Random(end).randbytes(end + 3 * BLOCK)
     path.write_bytes(content)
-    return Appender(path, end), content[:end]
+    return DirectWriter(path, end), content[:end]
 
 
-def written(path: Path, end: int, sizes: list[int]) -> tuple[bytes, bytes]:
-    """What stands in a file when pieces of these sizes were appended, and what should."""
-    appender, expected = begun(path, end)
+def append_pieces(path: Path, end: int, sizes: list[int]) -> tuple[bytes, bytes]:
+    """The content of a file after pieces of these sizes were appended, and the expected content."""
+    writer, expected = open_writer(path, end)
     for number, size in enumerate(sizes):
         piece = bytearray(random.Random(number).randbytes(size))
-        appender.append(piece)
+        writer.append(piece)
         expected += piece
-        piece[:] = bytes(size)  # the memory is used again
-    appender.finish()
-    appender.close()
+        piece[:] = bytes(size)  # the caller may reuse the memory
+    writer.finish()
+    writer.close()
     return path.read_bytes(), expected
 
 
@@ -39,31 +39,34 @@ SIZES = [[], [1], [BLOCK], [STEP], [STEP - 1, 2], [100, 3 * STEP, 5], [200_000] 
 
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
-def test_what_was_appended_stands_behind_what_was_there(tmp_path: Path, end: int, sizes: list[int]):
-    found, expected = written(tmp_path / "growing", end, sizes)
+def test_appended_bytes_follow_the_kept_part(tmp_path: Path, end: int, sizes: list[int]):
+    found, expected = append_pieces(tmp_path / "growing", end, sizes)
     assert found == expected
 
 
-def test_a_hole_before_the_end_stays_a_hole(tmp_path: Path):
+def test_hole_before_the_end_is_kept(tmp_path: Path):
     path = tmp_path / "growing"
     path.touch()
-    appender = Appender(path, BLOCK + 5)
-    appender.append(b"behind")
-    appender.finish()
-    appender.close()
+    writer = DirectWriter(path, BLOCK + 5)
+    writer.append(b"behind")
+    writer.finish()
+    writer.close()
     assert path.read_bytes() == bytes(BLOCK + 5) + b"behind"
 
 
 @needs_direct
-def test_nothing_but_the_last_blocks_is_in_the_page_cache(tmp_path: Path):
+def test_only_the_last_blocks_enter_the_page_cache(tmp_path: Path):
     path = tmp_path / "growing"
     if reason := page_cache.why_not_measurable(tmp_path):
         pytest.skip(f"the page cache is not measurable here: {reason}")
     path.touch()
-    appender = Appender(path, 0)
-    appender.append(bytes(3 * STEP + 5))
-    appender.finish()
-    appender.close()
+    content = bytes(3 * STEP + 5)
+    writer = DirectWriter(path, 0)
+    writer.append(content)
+    writer.finish()
+    writer.close()
+    (tmp_path / "cached").write_bytes(content)
+    assert page_cache.resident(tmp_path / "cached").resident_bytes >= len(content)
     assert page_cache.resident(path).resident_bytes <= 2 * BLOCK
 
 
@@ -71,7 +74,7 @@ Refuses = Callable[[tuple], bool]
 
 
 def refuse_direct(monkeypatch: pytest.MonkeyPatch, name: str, refuses: Refuses) -> list[tuple]:
-    """A filesystem that knows no direct access says EINVAL; returns the calls that got this answer."""
+    """Raise EINVAL, as a filesystem without direct I/O does; returns the calls that were refused."""
     real, refused = getattr(os, name), []
 
     def call(*arguments: object) -> int:
@@ -85,65 +88,59 @@ def refuse_direct(monkeypatch: pytest.MonkeyPatch, name: str, refuses: Refuses) 
 
 
 @needs_direct
-def test_a_filesystem_that_opens_nothing_directly_is_written_to_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_filesystem_that_refuses_to_open_with_direct_io(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     refused = refuse_direct(monkeypatch, "open", lambda arguments: arguments[1] & DIRECT)
-    found, expected = written(tmp_path / "growing", BLOCK + 1, [100, 3 * STEP])
+    found, expected = append_pieces(tmp_path / "growing", BLOCK + 1, [100, 3 * STEP])
     assert found == expected
     assert refused
 
 
 @needs_direct
-def test_a_filesystem_that_writes_nothing_directly_is_written_to_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_filesystem_that_refuses_direct_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     refused = refuse_direct(
         monkeypatch, "pwrite", lambda arguments: fcntl.fcntl(arguments[0], fcntl.F_GETFL) & DIRECT
     )
-    found, expected = written(tmp_path / "growing", BLOCK + 1, [100, 3 * STEP])
+    found, expected = append_pieces(tmp_path / "growing", BLOCK + 1, [100, 3 * STEP])
     assert found == expected
     assert len(refused) == 1
 
 
-def test_a_system_that_takes_less_at_once_gets_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     real = os.pwrite
     monkeypatch.setattr(
         os, "pwrite", lambda handle, data, offset: real(handle, data[: max(1, len(data) // 3)], offset)
     )
-    found, expected = written(tmp_path / "growing", 5, [3 * STEP + 7])
+    found, expected = append_pieces(tmp_path / "growing", 5, [3 * STEP + 7])
     assert found == expected
 
 
-def append_more(appender: Appender) -> None:
+def append_more(writer: DirectWriter) -> None:
     for _ in range(3):
-        appender.append(bytes(STEP))
+        writer.append(bytes(STEP))
 
 
-def test_what_is_refused_late_is_raised_before_the_file_counts_as_finished(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_late_error_is_raised_by_finish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def refuse(handle: int) -> None:
         raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
 
     monkeypatch.setattr(os, "fsync", refuse)
-    appender, _ = begun(tmp_path / "growing", 0)
+    writer, _ = open_writer(tmp_path / "growing", 0)
     with pytest.raises(OSError, match="quota"):
-        appender.finish()
-    appender.close()
+        writer.finish()
+    writer.close()
 
 
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EINVAL], ids=["full", "no reason that goes away"])
-@pytest.mark.parametrize("later", [append_more, Appender.finish], ids=["by the next step", "at the end"])
-def test_what_the_disk_refuses_is_raised(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: Callable[[Appender], None], code: int
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EINVAL], ids=["disk full", "persistent EINVAL"])
+@pytest.mark.parametrize("later", [append_more, DirectWriter.finish], ids=["append", "finish"])
+def test_write_error_is_raised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: Callable[[DirectWriter], None], code: int
 ):
     def refuse(handle: int, data: memoryview, offset: int) -> int:
         raise OSError(code, os.strerror(code))
 
     monkeypatch.setattr(os, "pwrite", refuse)
-    appender, _ = begun(tmp_path / "growing", 0)
-    appender.append(bytes(STEP))
+    writer, _ = open_writer(tmp_path / "growing", 0)
+    writer.append(bytes(STEP))
     with pytest.raises(OSError, match=os.strerror(code)):
-        later(appender)
-    appender.close()
+        later(writer)
+    writer.close()

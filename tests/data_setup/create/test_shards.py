@@ -10,15 +10,15 @@ import torch
 import data_setup
 from course_utils.data.datasets import JpegDataset, ZIPDataset
 from data_setup.cli import main
+from tests.data_setup.file_content import files_of
 from tests.data_setup.image_collections import as_tar, ground_truth, odd_files
-from tests.data_setup.create.test_builder import files_of
 
 SCRIPT = Path(data_setup.__file__).with_name("pack_array.sh")
 
 
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory):
-    """Arguments of a command that packs a tar with unreadable files in it."""
+    """Arguments of a command that packs a tar with unreadable files."""
     folder = tmp_path_factory.mktemp("collection")
     tar = as_tar(folder / "val.tar", odd_files())
     return [
@@ -40,7 +40,7 @@ def together(collection, tmp_path_factory):
     return out
 
 
-def test_shards_are_read_as_one(together):
+def test_shards_are_read_as_one_set(together):
     parts = [together / "zip" / f"part{shard}.zip" for shard in range(4)]
     raw, jpeg = ZIPDataset(parts), JpegDataset(together / "disk_transformed")
     encoded = ZIPDataset([together / "zip_encoded" / path.name for path in parts], load_encoded=True)
@@ -51,7 +51,7 @@ def test_shards_are_read_as_one(together):
         assert torch.equal(a, c)
 
 
-def test_shards_made_apart_equal_shards_made_together(collection, together, tmp_path):
+def test_shards_made_one_by_one_equal_shards_made_together(collection, together, tmp_path):
     for shard in (2, 0, 3, 1):
         assert main([*collection, "--out", str(tmp_path), "--shards", "4", "--shard", str(shard)]) == 0
         assert not (tmp_path / "zip").exists()
@@ -59,7 +59,7 @@ def test_shards_made_apart_equal_shards_made_together(collection, together, tmp_
     assert files_of(tmp_path) == files_of(together)
 
 
-def test_the_batch_script_packs_a_shard_a_task(collection, together, tmp_path):
+def test_job_array_packs_one_shard_per_task(collection, together, tmp_path):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     tasks = [
         subprocess.Popen(
@@ -74,7 +74,7 @@ def test_the_batch_script_packs_a_shard_a_task(collection, together, tmp_path):
     assert files_of(tmp_path) == files_of(together)
 
 
-def test_merging_too_early_names_what_is_missing(collection, tmp_path, capsys):
+def test_merge_names_unfinished_shards(collection, tmp_path, capsys):
     for shard in (0, 2):
         assert main([*collection, "--out", str(tmp_path), "--shards", "4", "--shard", str(shard)]) == 0
     assert main(["merge", "--out", str(tmp_path)]) == 1
@@ -82,27 +82,29 @@ def test_merging_too_early_names_what_is_missing(collection, tmp_path, capsys):
     assert not (tmp_path / "manifest.json").exists()
 
 
-def test_the_whole_command_takes_over_shards_that_are_finished(collection, together, tmp_path):
+def test_command_for_all_shards_reuses_finished_ones(collection, together, tmp_path):
     assert main([*collection, "--out", str(tmp_path), "--shards", "4", "--shard", "1"]) == 0
     assert main([*collection, "--out", str(tmp_path), "--shards", "4"]) == 0
     assert files_of(tmp_path) == files_of(together)
 
 
-def test_sharding_changes_no_single_file(collection, together, tmp_path):
-    """But for images that took the place of others: which ones depends on the shards."""
+def test_number_of_shards_changes_only_replacements(collection, together, tmp_path):
+    """Which images replace the two unreadable ones depends on the shards."""
     assert main([*collection, "--out", str(tmp_path), "--shards", "2"]) == 0
     one, other = files_of(tmp_path / "disk_transformed"), files_of(together / "disk_transformed")
     changed = [name for name in one.keys() & other.keys() if one[name] != other[name]]
+    same = [name for name in one.keys() & other.keys() if one[name] == other[name]]
     assert len([name for name in changed if name.endswith(".JPEG")]) <= 2
+    assert len([name for name in same if name.endswith(".JPEG")]) >= 25
 
 
 @pytest.mark.parametrize("options", [["--shards", "4", "--shard", "4"], ["--shard", "-1"]])
-def test_a_shard_that_does_not_exist_is_refused(collection, tmp_path, options):
+def test_shard_out_of_range_is_refused(collection, tmp_path, options):
     assert main([*collection, "--out", str(tmp_path / "out"), *options]) == 1
     assert not (tmp_path / "out").exists()
 
 
-def test_merging_nothing_says_so(together, capsys):
-    copy = shutil.copytree(together, together.with_name("copy"))
+def test_merge_without_shards_is_refused(together, tmp_path, capsys):
+    copy = shutil.copytree(together, tmp_path / "copy")
     assert main(["merge", "--out", str(copy)]) == 1
-    assert "no shards that wait" in capsys.readouterr().err
+    assert "has no shards to merge" in capsys.readouterr().err

@@ -3,9 +3,24 @@ import json
 import pytest
 
 from data_setup.format.errors import SetupError
-from data_setup.format.manifest import FileEntry, check_manifest, manifest_text, read_files, read_header
+from data_setup.format.manifest import (
+    FileEntry,
+    Header,
+    check_manifest,
+    manifest_text,
+    read_files,
+    read_header,
+)
 
-HEADER = {"images": 2, "parts": {"zip/part0.zip": 7}}
+HEADER: Header = {
+    "identity": {"source": "nobody", "count": 2},
+    "images": 2,
+    "classes": ["ant", "wolf"],
+    "forms": {"zip": {"files": 1, "bytes": 7}},
+    "parts": {"zip/part0.zip": 7},
+    "oddities": [],
+    "versions": {"python": "3"},
+}
 FILES = [
     FileEntry("disk_transformed/a.JPEG", 5, "00" * 32, 'x/"é".JPEG', ["grayscale"]),
     FileEntry("zip/part0.zip", 7, "11" * 32),
@@ -19,40 +34,51 @@ def manifest(tmp_path):
     return path
 
 
-def test_what_was_written_is_read_back(manifest):
-    assert read_header(manifest) == {"format": 1} | HEADER
+def test_manifest_is_read_back(manifest):
+    assert read_header(manifest) == HEADER
     assert [file._replace(notes=list(file.notes)) for file in read_files(manifest)] == [
         file._replace(notes=list(file.notes)) for file in FILES
     ]
     assert list(check_manifest(manifest)) == []
 
 
-def test_it_is_plain_json(manifest):
+def test_manifest_is_plain_json(manifest):
     content = json.loads(manifest.read_text())
+    assert content["format"] == 1
     assert content["files"]["zip/part0.zip"] == {"bytes": 7, "sha256": "11" * 32}
 
 
-def test_every_flipped_bit_is_noticed(manifest):
+def test_every_flipped_bit_is_detected(manifest):
     whole = manifest.read_bytes()
     for position in range(len(whole)):
         manifest.write_bytes(whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1 :])
         assert list(check_manifest(manifest))
 
 
-def test_a_manifest_that_is_cut_off_is_refused(manifest):
-    manifest.write_bytes(b"".join(manifest.read_bytes().splitlines(keepends=True)[:6]))
-    with pytest.raises(SetupError, match="cut off"):
+def test_truncated_manifest_is_refused(manifest):
+    lines = manifest.read_bytes().splitlines(keepends=True)
+    manifest.write_bytes(b"".join(lines[: lines.index(b'"files": {\n') + 2]))
+    with pytest.raises(SetupError, match="truncated"):
         list(read_files(manifest))
 
 
-def test_a_damaged_line_is_shown(manifest):
+def test_damaged_line_is_quoted(manifest):
     manifest.write_text(manifest.read_text().replace('{"bytes": 7', '{"bytes"; 7'))
     with pytest.raises(SetupError, match=r"part0\.zip"):
         list(read_files(manifest))
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": 2,\n"files": {'])
-def test_something_else_is_no_manifest(manifest, text):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is not a manifest"),
+        ("{}", "is not a manifest"),
+        ("[1]", "is not a manifest"),
+        ('{"format": 2,\n"files": {', "manifest format 2; this program reads 1"),
+        ('{"format": 1,\n"files": {', "lacks classes, forms"),
+    ],
+)
+def test_other_text_is_not_a_manifest(manifest, text, message):
     manifest.write_text(text)
-    with pytest.raises(SetupError, match="manifest"):
+    with pytest.raises(SetupError, match=message):
         read_header(manifest)

@@ -12,7 +12,7 @@ from data_setup.cli import main
 from data_setup.format.layout import image_name
 from data_setup.format.manifest import read_header
 from data_setup.sources.photo_source import PhotoSource
-from tests.data_setup.create.test_builder import files_of
+from tests.data_setup.file_content import files_of
 
 COUNT = 8
 
@@ -33,7 +33,7 @@ def write_pack(path, members, labels, method=zipfile.ZIP_STORED, **layout):
 
 @pytest.fixture
 def old(tmp_path):
-    """A set as courses have it today: no manifest, no layout stated, raw pixels from before the JPEG."""
+    """A set as courses have it today: no manifest, no layout declared, raw pixels not from the JPEG."""
     rendered = [PhotoSource(COUNT, 0).render(slot) for slot in range(COUNT)]
     images = {image_name(slot): image for slot, (image, _, _) in enumerate(rendered)}
     labels = {image_name(slot): label for slot, (_, label, _) in enumerate(rendered)}
@@ -72,7 +72,7 @@ class Set:
         return read_header(self.path / "manifest.json")
 
 
-def test_a_sound_set_gets_a_manifest_and_nothing_else_changes(old):
+def test_valid_set_gets_a_manifest_and_nothing_else_changes(old):
     before = files_of(old.path)
     times = {path: path.stat().st_mtime_ns for path in old.path.rglob("*") if path.is_file()}
     assert old.adopt() == 0
@@ -84,16 +84,16 @@ def test_a_sound_set_gets_a_manifest_and_nothing_else_changes(old):
 
 
 @pytest.mark.parametrize(("order", "shape"), [("HWC", [256, 256, 3]), ("CHW", [3, 256, 256])])
-def test_the_raw_layout_is_found_by_comparing_with_the_jpegs(old, order, shape):
+def test_raw_layout_is_inferred_from_the_jpeg_files(old, order, shape):
     if order == "CHW":
         old.write_raw(old.planes())
     assert old.adopt() == 0
     assert old.header["raw_layout"] == {"layout": order, "dtype": "uint8", "shape": shape}
-    assert any("does not state its layout" in oddity for oddity in old.header["oddities"])
-    RawLayout(order, tuple(shape))
+    assert any("does not declare its layout" in oddity for oddity in old.header["oddities"])
+    RawLayout(order, tuple(shape))  # a valid layout
 
 
-def test_exact_raw_pixels_are_told_from_lossy_ones(photo_set, tmp_path):
+def test_exact_raw_pixels_are_recognised(photo_set, tmp_path):
     copy = shutil.copytree(photo_set, tmp_path / "set")
     (copy / "manifest.json").unlink()
     assert main(["adopt", "--out", str(copy)]) == 0
@@ -123,7 +123,7 @@ def test_grayscale_and_other_sizes_are_reported(old):
     assert f"1 images of another size than 256x256 in disk_transformed/ ({name})" in report
 
 
-def test_several_shards_are_adopted_as_one(old):
+def test_several_shards_are_adopted_as_one_set(old):
     names = list(old.raw)
     for form, members in (("zip", old.raw), ("zip_encoded", old.jpegs)):
         for shard, part in enumerate((names[:3], names[3:])):
@@ -133,7 +133,7 @@ def test_several_shards_are_adopted_as_one(old):
     assert old.header["forms"]["zip"]["files"] == 2
 
 
-def test_what_lies_beside_the_forms_is_left_alone_and_does_not_trouble_verify(old):
+def test_unrelated_files_are_kept_and_ignored_by_verify(old):
     (old.path / "README.txt").write_text("the teacher's notes")
     assert old.adopt() == 0
     assert main(["verify", "--out", str(old.path)]) == 0
@@ -144,58 +144,58 @@ def swapped(members):
     return members | {first: members[second], second: members[first]}
 
 
-def break_label_in_zip(old):
+def damage_label_in_zip(old):
     old.write_raw(old.raw, labels=old.labels | {image_name(2): 999})
 
 
-def break_text_labels(old):
+def damage_text_labels(old):
     path = old.path / "disk_transformed" / LABELS_NAME
     path.write_text("".join(reversed(path.read_text().splitlines(keepends=True))))
 
 
-def break_label_count(old):
+def damage_label_count(old):
     (old.path / "disk_transformed" / LABELS_NAME).write_text("1\n2\n")
 
 
-def break_encoded_pictures(old):
+def damage_encoded_pictures(old):
     old.write_encoded(swapped(old.jpegs))
 
 
-def break_raw_pictures(old):
+def damage_raw_pictures(old):
     old.write_raw(swapped(old.raw))
 
 
-def break_raw_size(old):
+def damage_raw_size(old):
     old.write_raw(old.raw | {image_name(3): old.raw[image_name(3)][:-3]})
 
 
-def break_stated_layout(old):
+def damage_stated_layout(old):
     old.write_raw(old.raw, layout="CHW", dtype="uint8", shape=[3, 256, 256])
 
 
-def break_a_member_away(old):
+def remove_a_member(old):
     old.write_encoded({name: data for name, data in old.jpegs.items() if name != image_name(4)})
 
 
-def break_a_member_in(old):
+def add_a_member(old):
     old.write_raw(old.raw | {"img99999999.JPEG": b"x"})
 
 
-def break_a_file_in(old):
+def add_a_file(old):
     (old.path / "disk_transformed" / "notes.txt").write_text("")
 
 
-def break_a_jpeg(old):
+def truncate_a_jpeg(old):
     path = old.path / "disk_transformed" / image_name(5)
     path.write_bytes(path.read_bytes()[:5000])
 
 
-def break_a_zip(old):
+def truncate_a_zip(old):
     path = old.path / "zip" / "part0.zip"
     path.write_bytes(path.read_bytes()[:-100])
 
 
-def break_a_byte(old):
+def damage_a_byte(old):
     path = old.path / "zip" / "part0.zip"
     content = bytearray(path.read_bytes())
     content[100_000] ^= 255
@@ -203,37 +203,37 @@ def break_a_byte(old):
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
-        (break_label_in_zip, "the label of img00000002.JPEG is 999 in zip/ and"),
-        (break_text_labels, "in the text file"),
-        (break_label_count, "8 images, but 2 labels"),
-        (break_encoded_pictures, "zip_encoded/: img00000000.JPEG is another picture"),
-        (break_raw_pictures, "zip/: img00000000.JPEG is another picture"),
-        (break_raw_size, "img00000003.JPEG has 196605 bytes; 256x256 RGB pixels take 196608"),
-        (break_stated_layout, "states the layout CHW [3, 256, 256], but read as HWC [256, 256, 3]"),
-        (break_a_member_away, "zip_encoded/ has no member img00000004.JPEG"),
-        (break_a_member_in, "zip/ has a member img99999999.JPEG that is no file of its own"),
-        (break_a_file_in, "disk_transformed/notes.txt is neither an image nor the labels"),
-        (break_a_jpeg, "disk_transformed/img00000005.JPEG cannot be decoded"),
-        (break_a_zip, "no complete zip file"),
-        (break_a_byte, "Bad CRC-32"),
+        (damage_label_in_zip, "the label of img00000002.JPEG is 999 in zip/ and"),
+        (damage_text_labels, "in the text file"),
+        (damage_label_count, "8 images, but 2 labels"),
+        (damage_encoded_pictures, "zip_encoded/: img00000000.JPEG shows another image"),
+        (damage_raw_pictures, "zip/: img00000000.JPEG shows another image"),
+        (damage_raw_size, "img00000003.JPEG has 196605 bytes; 256x256 RGB pixels take 196608"),
+        (damage_stated_layout, "declares the layout CHW [3, 256, 256], but read as HWC [256, 256, 3]"),
+        (remove_a_member, "zip_encoded/ has no member img00000004.JPEG"),
+        (add_a_member, "zip/ has a member img99999999.JPEG without a JPEG file"),
+        (add_a_file, "disk_transformed/notes.txt is neither a JPEG file nor the labels"),
+        (truncate_a_jpeg, "disk_transformed/img00000005.JPEG cannot be decoded"),
+        (truncate_a_zip, "no complete zip file"),
+        (damage_a_byte, "Bad CRC-32"),
     ],
 )
-def test_forms_that_disagree_are_refused_by_name(old, capsys, damage, said):
+def test_damaged_or_inconsistent_set_is_refused(old, capsys, damage, message):
     damage(old)
     before = files_of(old.path)
     assert old.adopt() == 1
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert files_of(old.path) == before
 
 
-def test_a_set_with_a_manifest_is_not_adopted_again(photo_set, capsys):
+def test_set_with_a_manifest_is_not_adopted_again(photo_set, capsys):
     assert main(["adopt", "--out", str(photo_set)]) == 1
     assert "has a manifest.json already" in capsys.readouterr().err
 
 
-def test_a_missing_form_is_named(old, capsys):
+def test_missing_form_is_named(old, capsys):
     shutil.rmtree(old.path / "zip")
     assert old.adopt() == 1
     assert "has no zip" in capsys.readouterr().err

@@ -3,7 +3,8 @@ import shutil
 import pytest
 
 from data_setup.cli import main
-from data_setup.inspect.verify import problems
+from data_setup.inspect.verify import find_problems
+from tests.data_setup.file_content import flip_bit
 
 
 @pytest.fixture
@@ -11,16 +12,10 @@ def copied(photo_set, tmp_path):
     return shutil.copytree(photo_set, tmp_path / "set")
 
 
-def flip(path, position):
-    content = bytearray(path.read_bytes())
-    content[position] ^= 1
-    path.write_bytes(content)
-
-
-def test_a_sound_set_has_no_problems(photo_set, capsys):
-    assert list(problems(photo_set)) == []
+def test_intact_set_has_no_problems(photo_set, capsys):
+    assert list(find_problems(photo_set)) == []
     assert main(["verify", "--out", str(photo_set)]) == 0
-    assert "every file is what the manifest says" in capsys.readouterr().out
+    assert "all files match the manifest" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("position", [0, -1])
@@ -33,46 +28,46 @@ def test_a_sound_set_has_no_problems(photo_set, capsys):
         "zip/part0.zip",
     ],
 )
-def test_a_flipped_bit_is_found_and_its_file_named(copied, name, position):
-    flip(copied / name, position)
-    (problem,) = problems(copied)
+def test_file_with_a_flipped_bit_is_named(copied, name, position):
+    flip_bit(copied / name, position)
+    (problem,) = find_problems(copied)
     assert problem.startswith(f"{name}: ")
     assert "content has changed" in problem
 
 
-def test_a_changed_manifest_is_found(copied):
+def test_changed_manifest_is_detected(copied):
     text = (copied / "manifest.json").read_text()
     (copied / "manifest.json").write_text(text.replace('"seed": 0', '"seed": 1'))
-    (problem,) = problems(copied)
+    (problem,) = find_problems(copied)
     assert problem.startswith("manifest.json: ")
 
 
 @pytest.mark.parametrize("name", ["disk_transformed/img00000007.JPEG", "zip/part0.zip"])
-def test_a_missing_file_is_named(copied, name):
+def test_missing_file_is_named(copied, name):
     (copied / name).unlink()
-    assert list(problems(copied)) == [f"{name}: missing"]
+    assert list(find_problems(copied)) == [f"{name}: missing"]
 
 
-def test_a_missing_form_is_named(copied):
+def test_file_of_a_missing_form_is_named(copied):
     shutil.rmtree(copied / "zip")
-    assert list(problems(copied)) == ["zip/part0.zip: missing"]
+    assert list(find_problems(copied)) == ["zip/part0.zip: missing"]
 
 
 @pytest.mark.parametrize("name", ["disk_transformed/img99999999.JPEG", "zip/part1.zip", "notes.txt"])
-def test_an_extra_file_is_named(copied, name):
+def test_extra_file_is_named(copied, name):
     (copied / name).write_bytes(b"")
-    assert list(problems(copied)) == [f"{name}: not in the manifest"]
+    assert list(find_problems(copied)) == [f"{name}: not in the manifest"]
 
 
-def test_a_shorter_file_is_named_with_both_sizes(copied):
+def test_truncated_file_is_named_with_both_sizes(copied):
     path = copied / "zip_encoded" / "part0.zip"
     size = path.stat().st_size
     path.write_bytes(path.read_bytes()[:-1])
-    assert list(problems(copied)) == [f"zip_encoded/part0.zip: {size - 1} bytes instead of {size}"]
+    assert list(find_problems(copied)) == [f"zip_encoded/part0.zip: {size - 1} bytes instead of {size}"]
 
 
-def test_the_command_fails_and_lists_all_problems(copied, capsys):
-    flip(copied / "zip" / "part0.zip", 1000)
+def test_command_fails_and_lists_all_problems(copied, capsys):
+    flip_bit(copied / "zip" / "part0.zip", 1000)
     (copied / "disk_transformed" / "img00000001.JPEG").unlink()
     assert main(["verify", "--out", str(copied)]) == 1
     said = capsys.readouterr()
@@ -81,6 +76,6 @@ def test_the_command_fails_and_lists_all_problems(copied, capsys):
     assert "2 problems" in said.err
 
 
-def test_without_a_manifest_the_command_says_so(tmp_path, capsys):
+def test_set_without_manifest_is_reported(tmp_path, capsys):
     assert main(["verify", "--out", str(tmp_path)]) == 1
     assert "no manifest.json" in capsys.readouterr().err

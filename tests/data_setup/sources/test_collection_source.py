@@ -9,18 +9,18 @@ from PIL import Image
 from course_utils.data.datasets import JpegDataset, ZIPDataset
 from data_setup.cli import main
 from data_setup.format.manifest import read_files, read_header
+from tests.data_setup.file_content import files_of
 from tests.data_setup.image_collections import (
     as_folder,
     as_tar,
     as_zip,
+    bright_corner,
     encoded,
     ground_truth,
     name,
     odd_files,
     picture,
 )
-from tests.data_setup.create.test_builder import files_of
-from tests.data_setup.sources.test_preprocess import bright_corner
 
 COUNT = 20
 
@@ -41,7 +41,7 @@ def truth(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def made(tar, truth, tmp_path_factory):
-    """20 of 30; seed 1 draws all of the odd ones."""
+    """20 of 30 images, all of the odd ones among them."""
     out = tmp_path_factory.mktemp("made")
     assert make(tar, out, "--labels", truth, "--count", COUNT, "--seed", SEED) == 0
     return out
@@ -58,7 +58,7 @@ def origins(out):
     return {f.path.split("/")[1]: f.origin for f in read_files(out / "manifest.json") if f.origin}
 
 
-def test_the_set_is_sound_and_its_forms_agree(made):
+def test_set_is_verified_and_its_forms_agree(made):
     assert main(["verify", "--out", str(made)]) == 0
     jpeg = JpegDataset(made / "disk_transformed")
     encoded_set = ZIPDataset(made / "zip_encoded" / "part0.zip", load_encoded=True)
@@ -70,18 +70,20 @@ def test_the_set_is_sound_and_its_forms_agree(made):
         assert torch.equal(a, c)
 
 
-def test_labels_follow_the_official_order_of_the_names(made):
+def test_labels_follow_the_order_of_the_names(made):
     labels = JpegDataset(made / "disk_transformed").labels
+    assert len(labels) == COUNT
     for label, origin in zip(labels, origins(made).values(), strict=True):
         assert label == 100 + int(origin.split("_")[-1].split(".")[0])
 
 
-def test_images_are_in_the_order_of_their_names_but_for_replacements(made):
+def test_images_other_than_replacements_are_in_the_order_of_their_names(made):
     kept = [origin for origin in origins(made).values() if origin in map(name, drawn(SEED))]
+    assert len(kept) == COUNT - 2
     assert kept == sorted(kept)
 
 
-def test_unreadable_files_are_replaced_by_the_next_of_the_sample_and_listed(made):
+def test_unreadable_files_are_replaced_by_the_next_in_random_order(made):
     order = np.random.default_rng(SEED).permutation(30)
     replacements = [name(index) for index in order[COUNT : COUNT + 2]]
     used = set(origins(made).values())
@@ -93,25 +95,25 @@ def test_unreadable_files_are_replaced_by_the_next_of_the_sample_and_listed(made
         assert f"{file} took the place of img" in report
 
 
-def test_what_was_odd_but_could_be_handled_is_counted(made):
+def test_odd_but_readable_files_are_counted(made):
     handled = read_header(made / "manifest.json")["handled"]
     assert handled == {"CMYK": 1, "PNG named as JPEG": 1, "grayscale": 1, "rotated by EXIF": 1}
 
 
-def test_a_rotated_picture_stands_upright(made):
+def test_rotated_image_is_stored_upright(made):
     (stored,) = [image for image, origin in origins(made).items() if origin == name(4)]
     with Image.open(made / "disk_transformed" / stored) as image:
-        assert bright_corner(image) == 1  # the white corner, a quarter turn to the right
+        assert bright_corner(image) == 1  # a quarter turn clockwise
 
 
 @pytest.mark.parametrize("pack", [as_folder, as_zip])
-def test_folder_and_zip_give_the_bytes_that_the_tar_gives(made, truth, tmp_path, pack):
+def test_folder_and_zip_give_the_same_bytes_as_the_tar(made, truth, tmp_path, pack):
     source = pack(tmp_path / "source", odd_files())
     assert make(source, tmp_path / "out", "--labels", truth, "--count", COUNT, "--seed", SEED) == 0
     assert files_of(tmp_path / "out") == files_of(made)
 
 
-def test_without_enough_readable_images_the_set_is_smaller_and_says_so(tar, truth, tmp_path):
+def test_set_is_smaller_without_enough_readable_images(tar, truth, tmp_path):
     assert make(tar, tmp_path, "--labels", truth) == 0
     header = read_header(tmp_path / "manifest.json")
     assert header["images"] == 28
@@ -121,41 +123,42 @@ def test_without_enough_readable_images_the_set_is_smaller_and_says_so(tar, trut
         assert pack.testzip() is None
         assert len(pack.namelist()) == 29
     jpeg, raw = JpegDataset(tmp_path / "disk_transformed"), ZIPDataset(tmp_path / "zip" / "part0.zip")
+    assert len(jpeg) == 28
     assert all(torch.equal(a, b) and x == y for (a, x), (b, y) in zip(jpeg, raw, strict=True))
 
 
-def test_folders_of_classes_need_no_labels(tmp_path):
+def test_folders_are_classes_without_labels(tmp_path):
     files = {f"{kind}/{i}.jpg": encoded(picture(i)) for kind in ("wolf", "ant") for i in range(3)}
     assert make(as_folder(tmp_path / "source", files), tmp_path / "out") == 0
     assert read_header(tmp_path / "out" / "manifest.json")["classes"] == ["ant", "wolf"]
     assert JpegDataset(tmp_path / "out" / "disk_transformed").labels == [0, 0, 0, 1, 1, 1]
 
 
-def test_a_finished_set_is_found_again_wherever_the_source_has_moved(made, truth, tmp_path, capsys):
+def test_finished_set_is_recognised_after_the_source_has_moved(made, truth, tmp_path, capsys):
     before = files_of(made)
     source = as_zip(tmp_path / "moved.zip", odd_files())
     assert make(source, made, "--labels", truth, "--count", COUNT, "--seed", SEED) == 0
-    assert "holds the set already" in capsys.readouterr().out
+    assert "already holds the set" in capsys.readouterr().out
     assert files_of(made) == before
 
 
-def test_more_images_than_there_are_is_an_error(tar, truth, tmp_path, capsys):
+def test_count_above_the_number_of_images_is_refused(tar, truth, tmp_path, capsys):
     assert make(tar, tmp_path / "out", "--labels", truth, "--count", 31) == 1
     assert "holds 30 images" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
-def test_nothing_readable_is_an_error(tmp_path, capsys):
+def test_source_without_readable_images_is_refused(tmp_path, capsys):
     source = as_folder(tmp_path / "source", {"a/1.jpg": b"", "a/2.jpg": b"x"})
     assert make(source, tmp_path / "out") == 1
-    assert "not one image" in capsys.readouterr().err
+    assert "no image of the source could be read" in capsys.readouterr().err
     assert not (tmp_path / "out" / "manifest.json").exists()
 
 
-def test_a_missing_source_is_named(tmp_path, capsys):
+def test_missing_source_is_named(tmp_path, capsys):
     assert make(tmp_path / "nowhere.tar", tmp_path / "out") == 1
     assert "nowhere.tar" in capsys.readouterr().err
 
 
-def test_the_manifest_is_json(made):
+def test_manifest_is_json(made):
     assert json.loads((made / "manifest.json").read_text())["images"] == COUNT

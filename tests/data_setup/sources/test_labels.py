@@ -26,13 +26,13 @@ def read(path, names=NAMES):
         ("pack.json", json.dumps({"labels": {"val_2.JPEG": 361, "val_1.JPEG": 490, "val_3.JPEG": 171}})),
     ],
 )
-def test_labels_are_read_from(tmp_path, file, text):
+def test_formats(tmp_path, file, text):
     path = tmp_path / file
     path.write_text(text, newline="")
     assert read(path) == ([490, 361, 171], [])
 
 
-def test_names_of_classes_are_numbered_in_their_order(tmp_path):
+def test_class_names_are_numbered_in_alphabetical_order(tmp_path):
     path = tmp_path / "LOC_val_solution.csv"
     path.write_text(
         "ImageId,PredictionString\nval_1,n02 1 2 3 4 n02 5 6 7 8\nval_3,n01 1 1 2 2\nval_2,n07 1 2 3 4\n"
@@ -44,19 +44,19 @@ def test_folders_are_classes():
     assert read(None, ["cat/1.jpg", "cat/2.jpg", "ant/1.jpg"]) == ([1, 1, 0], ["ant", "cat"])
 
 
-def test_without_labels_and_folders_there_is_advice():
+def test_missing_labels_are_reported_with_advice():
     with pytest.raises(SetupError, match="--labels"):
         read(None)
 
 
-def test_another_number_of_labels_is_refused(tmp_path):
+def test_wrong_number_of_labels_is_refused(tmp_path):
     path = tmp_path / "truth.txt"
     path.write_text("1\n2\n")
     with pytest.raises(SetupError, match="2 labels, but there are 3 images"):
         read(path)
 
 
-def test_an_image_without_label_is_named(tmp_path):
+def test_image_without_label_is_named(tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text("val_1,1\nval_2,2\n")
     with pytest.raises(SetupError, match="no label for val_3"):
@@ -64,8 +64,8 @@ def test_an_image_without_label_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["{", "3", '{"labels": 3}'])
-def test_what_holds_no_labels_is_refused(tmp_path, text):
+def test_invalid_labels_file_is_refused(tmp_path, text):
     path = tmp_path / "labels.json"
     path.write_text(text)
-    with pytest.raises(SetupError, match="understood"):
+    with pytest.raises(SetupError, match="is not a valid labels file"):
         read(path)

@@ -3,12 +3,12 @@ import pytest
 
 from data_setup.format.layout import SIDE
 from data_setup.sources.photo_catalogue import PHOTOGRAPHS, SUBJECTS
-from data_setup.sources.photo_source import PhotoSource, draw_crop, label_at, opened
+from data_setup.sources.photo_source import PhotoSource, draw_crop, label_at, load_photograph
 
 
 @pytest.mark.parametrize("label", range(len(PHOTOGRAPHS)), ids=SUBJECTS)
-def test_crops_are_never_enlarged_and_keep_what_makes_the_photograph_recognisable(label):
-    photograph, size = PHOTOGRAPHS[label], opened(label).size
+def test_crops_are_not_enlarged_and_contain_the_part_to_keep(label):
+    photograph, size = PHOTOGRAPHS[label], load_photograph(label).size
     for seed in range(50):
         left, top, right, bottom = draw_crop(photograph, size, np.random.default_rng(seed))
         assert right - left == bottom - top >= SIDE
@@ -27,7 +27,7 @@ def test_subjects_are_in_alphabetical_order():
     assert list(SUBJECTS) == sorted(set(SUBJECTS))
 
 
-def test_every_round_of_labels_holds_each_class_once():
+def test_each_run_of_labels_contains_every_class_once():
     classes = len(PHOTOGRAPHS)
     labels = [label_at(3, slot) for slot in range(5 * classes)]
     for start in range(0, len(labels), classes):
@@ -35,7 +35,7 @@ def test_every_round_of_labels_holds_each_class_once():
     assert labels[:classes] != labels[classes : 2 * classes]
 
 
-def test_a_picture_follows_from_the_seed_and_its_position_alone():
+def test_image_depends_only_on_seed_and_position():
     alone, label, _ = PhotoSource(1000, 5).render(77)
     again, same_label, _ = PhotoSource(78, 5).render(77)
     other, _, _ = PhotoSource(1000, 6).render(77)
@@ -44,14 +44,14 @@ def test_a_picture_follows_from_the_seed_and_its_position_alone():
     assert alone.tobytes() != other.tobytes()
 
 
-def test_pictures_are_rgb_and_differ_from_each_other():
+def test_images_are_rgb_and_all_different():
     source = PhotoSource(200, 0)
-    pictures = [source.render(item)[0] for item in range(200)]
-    assert {(p.mode, p.size) for p in pictures} == {("RGB", (SIDE, SIDE))}
-    assert len({p.tobytes() for p in pictures}) == 200
+    images = [source.render(item).image for item in range(200)]
+    assert {(image.mode, image.size) for image in images} == {("RGB", (SIDE, SIDE))}
+    assert len({image.tobytes() for image in images}) == 200
 
 
-def test_photographs_are_opened_before_workers_are_forked_that_share_them():
-    opened.cache_clear()
+def test_photographs_are_loaded_before_workers_are_forked():
+    load_photograph.cache_clear()
     PhotoSource(1, 0).renderer()
-    assert opened.cache_info().currsize == len(PHOTOGRAPHS)
+    assert load_photograph.cache_info().currsize == len(PHOTOGRAPHS)
