@@ -1,7 +1,7 @@
-"""The bank of right and wrong answers to the exercises: `answers/<lesson>/<exercise>.md`.
+"""Read the bank of right and wrong answers to the exercises, `answers/<lesson>/<exercise>.md`.
 
-An answer is a section of that file. Its name begins with `right_` or `wrong_`; a block holds the source of
-its solution cell, or a diff from another answer to the exercise:
+An answer is a section of that file. Its name starts with `right_` or `wrong_`; a block holds the source of
+its solution cell, or a diff against another answer to the exercise:
 
     ## wrong_left_open
 
@@ -16,9 +16,9 @@ its solution cell, or a diff from another answer to the exercise:
     +        pass
     ```
 
-`mistake` is the name that the check gives it, `needs` a command that it starts, `from` the answer that the
-diff applies to. Below `@@` stand lines that stay ( ), go (-) and come (+). A diff has no line numbers: enough
-lines must stay or go that they are found in one place only.
+`mistake` is the name of the mistake that the check finds, `needs` a command that the answer starts, `from`
+the answer that the diff changes. A block below `@@` holds context lines ( ), removed lines (-) and added
+lines (+). There are no line numbers: its context and removed lines together occur in one place only.
 """
 
 import re
@@ -45,7 +45,7 @@ class Answer:
         path: The file of its exercise.
         name: The name of its section.
         source: The source of the solution cell.
-        facts: What stands above the source.
+        facts: Its `mistake`, `from` and `needs`, where given.
     """
 
     path: Path
@@ -68,23 +68,23 @@ class Answer:
 
     @property
     def mistake(self) -> str | None:
-        """The name that the check gives to what is wrong; None for a right answer."""
+        """The name of the mistake that the check finds; None for a right answer."""
         return self.facts.get("mistake")
 
-    def skip_without_its_command(self) -> None:
-        """Skip the test on a machine that lacks a command that the answer starts."""
+    def skip_if_command_missing(self) -> None:
+        """Skip the test on a machine without the command that the answer starts."""
         needs = self.facts.get("needs")
         if needs and not shutil.which(needs):
             pytest.skip(f"this machine has no {needs}")
 
 
 def answers(lesson: str) -> list[Answer]:
-    """All answers to the exercises of a lesson, by the name of its checks."""
+    """Return all answers to the exercises of a lesson, given the name of its checks."""
     return [answer for path in sorted((BANK / lesson).glob("*.md")) for answer in read_answers(path).values()]
 
 
 def answer(lesson: str, check: str, name: str) -> Answer:
-    """One answer, by the names of its lesson, its exercise and its section."""
+    """Return one answer, by the names of its lesson, its exercise and its section."""
     return read_answers(BANK / lesson / f"{check}.md")[name]
 
 
@@ -93,16 +93,16 @@ def read_answers(path: Path) -> dict[str, Answer]:
     """Read the answers to an exercise, by name.
 
     Raises:
-        ValueError: The file has another form, or a block does not fit; the message says which and why.
+        ValueError: The file or a diff in it is malformed; the message says where and why.
     """
     sections = {section["name"]: section for section in _sections(path)}
 
     def source(name: str, wanted_by: str) -> str:
         if name not in sections:
-            raise ValueError(f"{path.name}, {wanted_by}: no answer is called {name}")
+            raise ValueError(f"{path.name}, {wanted_by}: no answer is named {name}")
         facts, where = _facts(sections[name]["facts"], f"{path.name}, {name}"), f"{path.name}, {name}"
         if (sections[name]["kind"] == "diff") != ("from" in facts):
-            raise ValueError(f"{where}: a diff, and nothing else, says `- from:` which answer it changes")
+            raise ValueError(f"{where}: a diff, and only a diff, has a line `- from:`")
         body = sections[name]["body"]
         return changed(source(facts["from"], name), body, where) if "from" in facts else body
 
@@ -120,9 +120,9 @@ def _sections(path: Path) -> list[re.Match[str]]:
     while rest:
         section = _SECTION.match(rest)
         if section is None:
-            raise ValueError(f"{path.name}: this is no section of an answer:\n{rest[:200]}")
+            raise ValueError(f"{path.name}: not the section of an answer:\n{rest[:200]}")
         if section["name"] in [one["name"] for one in sections]:
-            raise ValueError(f"{path.name}: two answers are called {section['name']}")
+            raise ValueError(f"{path.name}: two answers are named {section['name']}")
         sections.append(section)
         rest = rest[section.end() :]
     return sections
@@ -131,27 +131,27 @@ def _sections(path: Path) -> list[re.Match[str]]:
 def _facts(text: str, where: str) -> dict[str, str]:
     facts = dict(line.removeprefix("- ").split(": ", 1) for line in text.splitlines())
     if unknown := facts.keys() - _FACTS:
-        raise ValueError(f"{where}: {', '.join(unknown)} is none of {', '.join(sorted(_FACTS))}")
+        raise ValueError(f"{where}: unknown {', '.join(unknown)}; known are {', '.join(sorted(_FACTS))}")
     return facts
 
 
 def changed(source: str, body: str, where: str) -> str:
-    """Apply the blocks of a diff to a source, one after the other.
+    """Apply the blocks of a diff to a source, one after another.
 
     Raises:
-        ValueError: A block is badly written, or its lines are not found, or found in more than one place.
+        ValueError: A block is malformed, or its lines do not occur in exactly one place.
     """
     lines = source.splitlines()
     above, *blocks = re.split(r"^@@.*\n", body, flags=re.MULTILINE)
     if above or not blocks:
-        raise ValueError(f"{where}: a diff consists of blocks, and each begins with @@")
+        raise ValueError(f"{where}: a diff consists of blocks, each starting with @@")
     for number, block in enumerate(blocks, start=1):
         old, new = _sides(block, f"{where}, block {number}")
         places = [i for i in range(len(lines)) if lines[i : i + len(old)] == old]
         if len(places) != 1:
             shown = "\n".join(old)
             raise ValueError(
-                f"{where}, block {number}: {len(places)} places, not one, have its lines\n{shown}"
+                f"{where}, block {number}: its lines occur in {len(places)} places, not in one:\n{shown}"
             )
         lines[places[0] : places[0] + len(old)] = new
     return "".join(f"{line}\n" for line in lines)
@@ -161,5 +161,5 @@ def _sides(block: str, where: str) -> tuple[list[str], list[str]]:
     lines = block.splitlines()
     for line in lines:
         if line[:1] not in " -+":
-            raise ValueError(f"{where}: a line begins with a space, - or +, and not as this one: {line}")
+            raise ValueError(f"{where}: a line must start with a space, - or +: {line}")
     return [line[1:] for line in lines if line[:1] != "+"], [line[1:] for line in lines if line[:1] != "-"]

@@ -45,7 +45,7 @@ def test_diff_changes_another_answer(bank_of):
     assert answer.source == "def area(a, b):\n    print(a)\n\n    total = a + b\n    return total\n"
 
 
-def test_diff_of_a_diff_whatever_their_order(bank_of):
+def test_diff_of_a_diff_is_applied_in_any_order(bank_of):
     difference = section(
         "wrong_difference", "@@\n-    return a + b\n+    return a - b\n", "diff", from_="wrong_sum"
     )
@@ -58,14 +58,14 @@ def test_diff_of_a_diff_whatever_their_order(bank_of):
     [
         (
             "@@\n-    print(a)\n@@\n-    return a / b\n",
-            "block 2: 0 places, not one, have its lines\n    return a / b",
+            "block 2: its lines occur in 0 places, not in one:\n    return a / b",
         ),
-        ("@@\n-    return\n", "block 1: 0 places"),
-        ("@@\n \n+\n@@\n \n+\n", "block 2: 2 places"),
-        ("@@\n+    return 0\n", "block 1: 5 places"),
-        ("@@\nreturn a\n", "block 1: a line begins with a space, - or +, and not as this one: return a"),
-        ("-    print(a)\n", "each begins with @@"),
-        ("", "each begins with @@"),
+        ("@@\n-    return\n", "block 1: its lines occur in 0 places"),
+        ("@@\n \n+\n@@\n \n+\n", "block 2: its lines occur in 2 places"),
+        ("@@\n+    return 0\n", "block 1: its lines occur in 5 places"),
+        ("@@\nreturn a\n", "block 1: a line must start with a space, - or +: return a"),
+        ("-    print(a)\n", "each starting with @@"),
+        ("", "each starting with @@"),
     ],
 )
 def test_block_without_a_single_place_is_named(bank_of, diff, message):
@@ -78,14 +78,14 @@ def test_block_without_a_single_place_is_named(bank_of, diff, message):
     [
         (
             section("wrong_sum", "@@\n-    print(a)\n", "diff", from_="right_sum"),
-            "no answer is called right_sum",
+            "no answer is named right_sum",
         ),
-        (section("wrong_sum", SOURCE, from_="right_product"), "a diff, and nothing else"),
-        (section("wrong_sum", SOURCE, "diff", mistake="adds"), "a diff, and nothing else"),
-        (section("wrong_sum", SOURCE, mistaken="adds"), "mistaken is none of from, mistake, needs"),
-        (section("right_product", SOURCE), "two answers are called right_product"),
-        (section("sum", SOURCE), "no section of an answer:\n## sum"),
-        ("\n## wrong_sum\n\nSome text.\n", "no section of an answer"),
+        (section("wrong_sum", SOURCE, from_="right_product"), "a diff, and only a diff"),
+        (section("wrong_sum", SOURCE, "diff", mistake="adds"), "a diff, and only a diff"),
+        (section("wrong_sum", SOURCE, mistaken="adds"), "unknown mistaken; known are from, mistake, needs"),
+        (section("right_product", SOURCE), "two answers are named right_product"),
+        (section("sum", SOURCE), "not the section of an answer:\n## sum"),
+        ("\n## wrong_sum\n\nSome text.\n", "not the section of an answer"),
     ],
 )
 def test_malformed_bank_is_refused_with_the_reason(bank_of, wrong, message):
@@ -93,7 +93,7 @@ def test_malformed_bank_is_refused_with_the_reason(bank_of, wrong, message):
         bank_of(RIGHT, wrong)
 
 
-def test_the_title_is_the_name_of_the_exercise(tmp_path):
+def test_title_must_be_the_name_of_the_exercise(tmp_path):
     (tmp_path / "areas.md").write_text("# circles\n" + RIGHT)
     with pytest.raises(ValueError, match="# areas"):
         read_answers(tmp_path / "areas.md")

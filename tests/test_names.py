@@ -1,4 +1,4 @@
-"""One name a lesson everywhere, and one name a check everywhere."""
+"""Each lesson and each check has the same name everywhere."""
 
 from collections import Counter
 
@@ -10,7 +10,7 @@ def names(folder: str, pattern: str) -> set[str]:
     return {path.stem for path in (COURSE / folder).glob(pattern)}
 
 
-def test_the_only_notebook_of_a_lesson_carries_its_name(lesson: Lesson):
+def test_only_notebook_of_a_lesson_has_its_name(lesson: Lesson):
     assert [path.name for path in lesson.solution.parent.glob("*.ipynb")] == [f"{lesson.name}.ipynb"]
 
 
@@ -18,17 +18,17 @@ def test_only_lessons_are_released():
     assert names("notebooks", "*/") == {lesson.name for lesson in LESSONS}
 
 
-def test_every_bank_of_answers_and_every_lesson_has_checks_that_are_tested():
+def test_every_lesson_and_bank_of_answers_has_tested_checks():
     modules = names("tests/answers", "*/") | {lesson.module_name for lesson in LESSONS}
     assert modules <= names("course_utils/checks", "*/")
     assert {f"test_{name}" for name in modules} <= names("tests/checks", "test_*.py")
 
 
-def test_every_check_is_graded_once_and_every_graded_cell_is_a_check(lesson: Lesson):
+def test_graded_cells_are_exactly_the_checks(lesson: Lesson):
     assert set(graded(read(lesson.solution))) == set(lesson.checks())
 
 
-def test_a_graded_cell_calls_its_check_and_nothing_else(lesson: Lesson):
+def test_graded_cell_only_calls_its_check(lesson: Lesson):
     for name, cell in graded(read(lesson.solution)).items():
         assert cell.source.startswith(f"{lesson.module_name}.{name}(")
         assert len(cell.source.splitlines()) == 1
@@ -36,9 +36,9 @@ def test_a_graded_cell_calls_its_check_and_nothing_else(lesson: Lesson):
         assert cell.metadata.nbgrader.points > 0
 
 
-def test_run_all_goes_on_after_a_graded_cell_that_fails(lesson: Lesson):
+def test_run_all_continues_after_a_failed_graded_cell(lesson: Lesson):
     for name, cell in graded(read(lesson.solution)).items():
-        assert "raises-exception" in cell.metadata.get("tags", []), f"JupyterLab stops at {name}: tag it"
+        assert "raises-exception" in cell.metadata.get("tags", []), f"JupyterLab stops at {name}: add the tag"
 
 
 def test_every_check_has_an_answer_cell_above_it(lesson: Lesson):
@@ -49,7 +49,7 @@ def test_every_check_has_an_answer_cell_above_it(lesson: Lesson):
         assert order.index(f"{name}_answer") < order.index(name)
 
 
-def test_every_check_has_a_bank_of_answers(lesson: Lesson):
+def test_every_check_has_enough_right_and_wrong_answers(lesson: Lesson):
     rights = Counter(answer.check for answer in answers(lesson.module_name) if not answer.mistake)
     wrongs = Counter(answer.check for answer in answers(lesson.module_name) if answer.mistake)
     assert set(rights) == set(wrongs) == set(lesson.checks())
@@ -57,5 +57,5 @@ def test_every_check_has_a_bank_of_answers(lesson: Lesson):
     assert min(wrongs.values()) >= 6
 
 
-def test_the_readme_leads_to_every_lesson(lesson: Lesson):
+def test_readme_links_every_lesson(lesson: Lesson):
     assert f"(notebooks/{lesson.name}/{lesson.name}.ipynb)" in (COURSE / "README.md").read_text()

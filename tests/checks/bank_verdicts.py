@@ -16,8 +16,8 @@ _numbers = itertools.count()
 
 
 def assert_verdict(answer: Answer, seeds: range = range(1)) -> None:
-    """Assert that the check's verdict is that of the answer's file, the same for any inputs."""
-    answer.skip_without_its_command()
+    """Assert that the check's verdict is the one in the bank, and the same for any inputs."""
+    answer.skip_if_command_missing()
     verdicts = [verdict(answer, seed) for seed in seeds]
     if answer.mistake:
         mistakes = [getattr(one, "mistake", None) for one in verdicts]

@@ -1,4 +1,4 @@
-"""What the tests know about a lesson: everything is found, nothing is listed."""
+"""Find all lessons, their notebooks and their checks."""
 
 import importlib
 from dataclasses import dataclass

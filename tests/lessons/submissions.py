@@ -1,4 +1,4 @@
-"""Submissions made from the bank: released lessons with an answer in each exercise."""
+"""Build submissions from the bank: released lessons with an answer to each exercise."""
 
 import shutil
 from itertools import groupby, zip_longest
@@ -11,22 +11,22 @@ from tests.lessons.lesson import Lesson, read, solved
 
 
 def rows(lesson: Lesson) -> list[list[Answer]]:
-    """The k-th submission takes the k-th answer of every exercise that has as many."""
+    """Return the answers in each submission: the k-th has the k-th answer to every exercise."""
     banks = [list(bank) for _, bank in groupby(answers(lesson.module_name), key=lambda answer: answer.check)]
     return [[answer for answer in row if answer] for row in zip_longest(*banks)]
 
 
 def hand_in(course: Path, lesson: Lesson, student: str, sources: dict[str, str]) -> Path:
-    """Put a student's notebook into `submitted/`.
+    """Write a student's notebook to `submitted/`.
 
     Args:
-        course: the course's folder, with the lesson released.
-        lesson: which.
-        student: their id.
-        sources: the name of a check to the source of its answer; the other exercises stay unsolved.
+        course: The course's folder, with the lesson released.
+        lesson: The lesson.
+        student: The student's id.
+        sources: Sources of answers by check name; the other exercises stay unsolved.
 
     Returns:
-        The notebook.
+        The path of the notebook.
     """
     folder = shutil.copytree(course / "notebooks" / lesson.name, course / "submitted" / student / lesson.name)
     notebook = read(folder / f"{lesson.name}.ipynb")

@@ -80,7 +80,7 @@ def bank() -> list[object]:
 def test_right_gets_full_points_and_wrong_gets_none_and_its_name(
     marks_of: Callable[[Lesson, str], Marks], lesson: Lesson, number: int, answer: Answer, grading: str
 ):
-    answer.skip_without_its_command()
+    answer.skip_if_command_missing()
     marks, student = marks_of(lesson, grading), f"student{number}"
     points, most = marks.score(student, answer.check)
     shown = marks.shown(student, answer.check)

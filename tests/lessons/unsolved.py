@@ -1,4 +1,4 @@
-"""What must hold of a released lesson that has been run as a student finds it."""
+"""Check a released lesson that was run without any exercise solved."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from tests.lessons.lesson import code_cells, graded
 
 
 def check(notebook: NotebookNode) -> None:
-    """It ran to its end; every graded cell failed with a message, and nothing else failed or warned."""
+    """Assert that every cell ran, that exactly the graded cells failed, and that nothing warned."""
     failed = [cell.id for cell in code_cells(notebook) if outputs(cell, "error")]
     assert failed == [cell.id for cell in graded(notebook).values()]
     for cell in graded(notebook).values():
@@ -27,6 +27,6 @@ def outputs(cell: NotebookNode, kind: str) -> list[NotebookNode]:
 
 
 def files(folder: Path) -> set[Path]:
-    """The files of a lesson: running it leaves none beside the notebook."""
+    """Return the files of a lesson, to compare before and after a run."""
     found = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
     return {path for path in found if ".ipynb_checkpoints" not in path.parts}
