@@ -92,7 +92,12 @@ def test_only_the_sandbox_room_of_the_grader_is_visible(sandbox):
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_installed_grader_is_hidden_too(kind, tmp_path, monkeypatch):
     site = tmp_path / "env" / "site-packages"
-    for name in ("course_utils/grading/scoring", "course_utils/grading/sandbox", "data_setup/create", "numpy"):
+    for name in (
+        "course_utils/grading/scoring",
+        "course_utils/grading/sandbox",
+        "data_setup/create",
+        "numpy",
+    ):
         (site / name).mkdir(parents=True)
     (site / "course_utils" / "grading" / "__init__.py").touch()
     tmp_path.chmod(0o755)
