@@ -1,7 +1,7 @@
 # One line per thing a person does; `make help` lists them. The work itself is in .make/ and in the packages.
 PYTHON  ?= python3
 VENV    ?= .venv
-LESSON  ?= 01
+LESSON  ?= 00
 PORT    ?= 8888
 HOST    ?= 127.0.0.1
 BROWSER ?= yes
@@ -10,20 +10,21 @@ GRADE_OPTIONS ?=
 JOBS    ?= 2
 FORCE   ?= no
 
-BIN := $(abspath $(VENV))/bin
+# The scripts beside this file. The folder may have a space in its name, so paths are quoted, or relative.
+TOOLS := $(dir $(firstword $(MAKEFILE_LIST))).make
 # nbgrader calls other commands of the environment (alembic) by their bare names.
-RUN := PATH="$(BIN):$$PATH"
+RUN := PATH="$$(cd "$(VENV)" && pwd)/bin:$$PATH"
 GRADING = $(RUN) python -m course_utils.grading
 READY := $(VENV)/.complete
 # The libraries that benchmarks compare with have an environment of their own.
-PEERS := $(abspath $(VENV))-bench
+PEERS := $(VENV)-bench
 NOTEBOOK = $(firstword $(wildcard notebooks/$(LESSON)*/*.ipynb))
 LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-browser) \
               $(if $(filter 0,$(shell id -u)),--allow-root) --log-level=WARN \
               --LanguageServerManager.autodetect=False --ServerApp.root_dir="$(CURDIR)" \
               --LabApp.default_url=/lab/tree/$(NOTEBOOK)
 
-.PHONY: help lab serve check test proofs release collect grade feedback export data bench
+.PHONY: help lab serve check test proofs release collect grade feedback export data bench clean options
 .DEFAULT_GOAL := help
 # The prerequisites of lab are steps in this order.
 .NOTPARALLEL:
@@ -31,18 +32,23 @@ LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-brow
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 10
 
-lab: $(READY) data serve  ## environment, data, JupyterLab on lesson 01 (LESSON=02 PORT=8888 HOST=0.0.0.0 BROWSER=no)
+lab: options $(READY) data serve  ## environment, data, JupyterLab on lesson 00 (LESSON=02 PORT=8888 HOST=0.0.0.0 BROWSER=no)
 
-serve:
+# Before minutes are spent on the rest. PYTHON is compared only where somebody has set it.
+options:
+	@$(TOOLS)/options.sh "$(PORT)" "$(LESSON)" "$(NOTEBOOK)" "$(VENV)" "$(if $(filter file,$(origin PYTHON)),,$(PYTHON))"
+
+serve: options
 	@$(RUN) jupyter lab $(LAB_OPTIONS) || \
-	    .make/fail.sh "JupyterLab did not start, or stopped with an error (above)." "try another port: make lab PORT=8899"
+	    $(TOOLS)/fail.sh "JupyterLab did not start, or stopped with an error (above)." "try another port: make lab PORT=8899"
 
 data: $(READY)  ## the default data, 2,000 photographs in all three forms, unless there is a set already
-	@$(BIN)/python -m data_setup photos --if-missing || \
-	    .make/fail.sh "the data is not complete." "mend what the message above names, then run the same command again"
+	@$(RUN) python -m data_setup photos --if-missing || \
+	    $(TOOLS)/fail.sh "the data set is not complete." "fix the problem named above, then run the same command again"
 
 check: $(READY)  ## lint, types and the quick tests, in about a minute: before each commit
-	@$(RUN) ruff check --no-cache --quiet && $(BIN)/ruff format --no-cache --quiet --check
+	@$(RUN) ruff check --no-cache --quiet
+	@$(RUN) ruff format --no-cache --quiet --check
 	@$(RUN) mypy
 	@$(RUN) pytest -n $(JOBS) -q -m "not slow and not proof" $(or $(TESTS),tests)
 
@@ -70,13 +76,16 @@ export: $(READY)  ## marks.csv for a learning management system (GRADE_OPTIONS="
 	@$(GRADING) export $(GRADE_OPTIONS)
 
 bench: $(READY) $(PEERS)/.complete  ## data_setup beside its limit, then every benchmark in tests/bench (1 hour)
-	@$(BIN)/python -c 'from course_utils.paths import data_dir; data_dir()' 2>/dev/null || $(MAKE) --no-print-directory data
+	@$(RUN) python -c 'from course_utils.paths import data_dir; data_dir()' 2>/dev/null || $(MAKE) --no-print-directory data
 	@$(RUN) python -m data_setup bench
-	@for file in tests/bench/*.py; do $(PEERS)/bin/python -m tests.bench.$$(basename $$file .py) || exit 1; done
+	@for file in tests/bench/*.py; do "$(PEERS)/bin/python" -m tests.bench.$$(basename $$file .py) || exit 1; done
 
 $(READY): requirements.txt pyproject.toml
-	@.make/venv.sh "$(PYTHON)" "$(VENV)"
+	@$(TOOLS)/venv.sh "$(PYTHON)" "$(VENV)"
 
 $(PEERS)/.complete: tests/bench/requirements.txt tests/bench/ffcv.txt
-	@.make/venv.sh "$(PYTHON)" "$(PEERS)" tests/bench/requirements.txt
-	@.make/ffcv.sh "$(PEERS)"
+	@$(TOOLS)/venv.sh "$(PYTHON)" "$(PEERS)" tests/bench/requirements.txt
+	@$(TOOLS)/ffcv.sh "$(PEERS)"
+
+clean:  ## remove the environments and caches; data, lessons and grading stay
+	@rm -rf "$(VENV)" "$(PEERS)" .tools .tools.log .mypy_cache .pytest_cache .ruff_cache .hypothesis artifacts

@@ -6,38 +6,42 @@ venv=$2
 requirements=${3:-requirements.txt}
 uv=uv
 
-fail() { .make/fail.sh "$@"; exit 1; }
+fail() { "$(dirname "$0")/fail.sh" "$@"; exit 1; }
 
 check_python() {
     command -v "$python" >/dev/null ||
         fail "there is no Python called '$python'." "install Python 3.11 to 3.14, or name yours: make lab PYTHON=python3.12"
+    # A shim of pyenv or asdf is there for versions that are not installed, too.
+    "$python" --version >/dev/null 2>&1 ||
+        fail "'$python' does not run: $("$python" --version 2>&1 | head -n 1)" "name a Python that runs: make lab PYTHON=/usr/bin/python3"
     "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' ||
         fail "the course needs Python 3.11 to 3.14, and '$python' is $("$python" --version 2>&1)." \
              "name another one: make lab PYTHON=python3.12"
 }
 
-# Debian's Python comes without pip or venv until they are asked for: either one is enough here.
+# Debian's Python comes without pip and venv unless they are installed: either one is enough here.
 fetch_uv() {
     uv=.tools/bin/uv
     "$uv" --version >/dev/null 2>&1 && return
     echo "Fetching uv, which installs everything else ..."
     rm -rf .tools
-    { "$python" -m venv .tools && .tools/bin/python -m pip install --quiet uv; } >.tools.log 2>&1 ||
-        { rm -rf .tools && "$python" -m pip install --quiet --target .tools uv; } >>.tools.log 2>&1 ||
-        { cat .tools.log >&2; fail "pip could not fetch uv." "install python3-venv (Debian, Ubuntu) or uv itself, check the network, and try again"; }
+    # Without retries: where there is no network, each would wait in vain.
+    { "$python" -m venv .tools && .tools/bin/python -m pip install --quiet --retries 1 uv; } >.tools.log 2>&1 ||
+        { rm -rf .tools && "$python" -m pip install --quiet --retries 1 --target .tools uv; } >>.tools.log 2>&1 ||
+        { grep -v WARNING .tools.log | tail -n 3 >&2; fail "pip could not fetch uv." "install python3-venv (Debian, Ubuntu) or uv itself, check the network, and try again"; }
     rm -f .tools.log
 }
 
 check_python
 uv --version >/dev/null 2>&1 || fetch_uv
-echo "Making $venv with $("$python" --version) (about 6 GB, most of it torch) ..."
+echo "Creating $venv with $("$python" --version) (about 6 GB, most of it torch) ..."
 "$uv" venv --quiet --allow-existing --python "$(command -v "$python")" "$venv" ||
-    fail "the environment $venv could not be made." "check that this folder is writable, then: rm -r $venv; make lab"
-# Compiled now: where Python may not write (a shared folder, some containers) each start would compile torch, 6 s.
+    fail "the environment $venv could not be created." "check that this folder is writable, then: make clean lab"
+# Compiled now: where Python cannot write (a shared folder, some containers) each start would compile torch, 6 s.
 "$uv" pip install --compile-bytecode --python "$venv" --requirements "$requirements" --editable . ||
     fail "the packages of $requirements could not be installed." \
          "check the network and the free space (6 GB), then run the same command again"
-# JupyterLab asks everybody whether it may fetch news; in a course it need not.
+# JupyterLab asks every user whether it may fetch news; a course does not need them.
 mkdir -p "$venv/etc/jupyter/labconfig" &&
     printf '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}\n' \
         >"$venv/etc/jupyter/labconfig/default_setting_overrides.json"

@@ -80,7 +80,7 @@ def test_example_check_of_contributing_works():
     module = ModuleType("reversed_labels")
     exec(re.sub(r"^   ", "", source, flags=re.MULTILINE), vars(module))
     check = Check.from_module(module)
-    assert "reverse order" in check(lambda labels: labels[::-1]).sentence
+    assert "reverse order" in check(lambda labels: labels[::-1]).message
     assert mistake(check, sorted) == "not_reversed"
     assert mistake(check, lambda labels: labels[1:]) == "other_labels"
 

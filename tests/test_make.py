@@ -1,0 +1,159 @@
+"""The first commands of a new student: the environment, the options of `make lab`, and their advice."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.lessons.lesson import COURSE
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    shutil.copytree(COURSE / ".make", tmp_path / ".make")
+    (tmp_path / "bin").mkdir()
+    return tmp_path
+
+
+def fake(clone: Path, name: str, script: str) -> None:
+    path = clone / "bin" / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+def make_venv(clone: Path, python: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [".make/venv.sh", python, ".venv"],
+        cwd=clone,
+        env={"PATH": f"{clone}/bin:/usr/bin:/bin"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+
+
+def stopped(done: subprocess.CompletedProcess[str], clone: Path) -> str:
+    """The advice of a step that failed, which leaves nothing that looks complete."""
+    assert done.returncode == 1
+    assert not (clone / ".venv" / ".complete").exists()
+    assert "What to do:" in done.stderr
+    return done.stderr
+
+
+def test_missing_python_is_named(clone: Path):
+    assert "no Python called 'python3.99'" in stopped(make_venv(clone, "python3.99"), clone)
+
+
+def test_old_python_is_refused_with_its_version(clone: Path):
+    fake(clone, "old", 'case "$1" in --version) echo Python 3.9.2 ;; *) exit 1 ;; esac')
+    assert "needs Python 3.11 to 3.14, and 'old' is Python 3.9.2" in stopped(make_venv(clone, "old"), clone)
+
+
+def test_shim_of_a_version_that_is_not_installed_is_named(clone: Path):
+    fake(clone, "shim", "echo 'pyenv: shim: command not found' >&2; exit 127")
+    assert "'shim' does not run: pyenv: shim: command not found" in stopped(make_venv(clone, "shim"), clone)
+
+
+def test_without_pip_and_venv_the_advice_says_how_to_get_uv(clone: Path):
+    fake(clone, "bare", 'case "$1" in -c | --version) exit 0 ;; *) echo "No module named $2" >&2; exit 1 ;; esac')
+    fake(clone, "uv", "exit 127")
+    advice = stopped(make_venv(clone, "bare"), clone)
+    assert "No module named pip" in advice
+    assert "install python3-venv" in advice
+
+
+def test_failed_installation_names_its_step(clone: Path):
+    fake(clone, "new", 'case "$1" in --version) echo Python 3.12.0 ;; esac')
+    fake(clone, "uv", 'case "$1" in pip) echo "no route to host" >&2; exit 2 ;; esac')
+    advice = stopped(make_venv(clone, "new"), clone)
+    assert "no route to host" in advice
+    assert "requirements.txt could not be installed" in advice
+
+
+def test_uv_is_fetched_when_it_is_absent(clone: Path):
+    """The fetched uv does the rest; here it is a fake that leaves a note."""
+    fake(clone, "uv", "exit 127")
+    fake(clone, "new", _PYTHON_THAT_INSTALLS_A_UV)
+    done = make_venv(clone, "new")
+    assert done.returncode == 0, done.stderr
+    assert "Fetching uv" in done.stdout
+    assert (clone / ".venv" / ".complete").exists()
+
+
+_PYTHON_THAT_INSTALLS_A_UV = """
+case "$1 $2" in
+"--version ") echo Python 3.12.0 ;;
+"-m venv") exit 1 ;;
+"-m pip")
+    mkdir -p .tools/bin
+    printf '#!/bin/sh\\nmkdir -p .venv\\n' > .tools/bin/uv
+    chmod +x .tools/bin/uv ;;
+esac
+"""
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """A clone in a folder whose name has a space, with an environment that only prints what it is told."""
+    clone = tmp_path / "my course"
+    shutil.copytree(COURSE / ".make", clone / ".make")
+    for name in ("Makefile", "pyproject.toml", "requirements.txt"):
+        shutil.copyfile(COURSE / name, clone / name)
+    lesson = clone / "notebooks" / "00_first" / "00_first.ipynb"
+    lesson.parent.mkdir(parents=True)
+    lesson.touch()
+    commands = clone / ".venv" / "bin"
+    commands.mkdir(parents=True)
+    for name in ("jupyter", "python"):
+        (commands / name).write_text(f'#!/bin/sh\n[ "$1" = -c ] && echo 3.11 || echo "{name} $@"\n')
+        (commands / name).chmod(0o755)
+    (clone / ".venv" / ".complete").touch()
+    return clone
+
+
+def make(clone: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["make", *words], cwd=clone, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+
+
+def test_lab_starts_in_a_folder_with_a_space(installed: Path):
+    done = make(installed, "lab", "PORT=8899", "BROWSER=no")
+    assert done.returncode == 0, done.stderr
+    data, lab = done.stdout.splitlines()
+    assert data == "python -m data_setup photos --if-missing"
+    assert f"--ServerApp.root_dir={installed}" in lab
+    assert lab.endswith("--LabApp.default_url=/lab/tree/notebooks/00_first/00_first.ipynb")
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("PORT=abc", "PORT=abc is not a port"),
+        ("PORT=99999", "PORT=99999 is not a port"),
+        ("PORT=80", "PORT=80 is not a port"),
+        ("PORT=", "PORT= is not a port"),
+        ("LESSON=9", "there is no lesson 9.\nWhat to do: choose one of 00_first"),
+        ("PYTHON=other", "has Python 3.11, and PYTHON=other is Python 3.99"),
+    ],
+)
+def test_impossible_option_is_refused_before_any_work(
+    installed: Path, monkeypatch, option: str, message: str
+):
+    (installed / "bin").mkdir()
+    fake(installed, "other", "echo 3.99")
+    monkeypatch.setenv("PATH", str(installed / "bin"), prepend=":")
+    done = make(installed, "lab", option)
+    assert done.returncode != 0
+    assert message in done.stderr
+    assert "What to do:" in done.stderr
+    assert not done.stdout
+
+
+def test_clean_leaves_data_and_lessons(installed: Path):
+    (installed / "data").mkdir()
+    assert make(installed, "clean").returncode == 0
+    assert not (installed / ".venv").exists()
+    assert (installed / "data").exists()
+    assert (installed / "notebooks" / "00_first" / "00_first.ipynb").exists()
