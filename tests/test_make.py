@@ -56,7 +56,11 @@ def test_shim_of_a_version_that_is_not_installed_is_named(clone: Path):
 
 
 def test_without_pip_and_venv_the_advice_says_how_to_get_uv(clone: Path):
-    fake(clone, "bare", 'case "$1" in -c | --version) exit 0 ;; *) echo "No module named $2" >&2; exit 1 ;; esac')
+    fake(
+        clone,
+        "bare",
+        'case "$1" in -c | --version) exit 0 ;; *) echo "No module named $2" >&2; exit 1 ;; esac',
+    )
     fake(clone, "uv", "exit 127")
     advice = stopped(make_venv(clone, "bare"), clone)
     assert "No module named pip" in advice
