@@ -15,7 +15,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_utils.grading.site.deploy import Site, _environment
+from course_utils.grading.site import deploy
+from course_utils.grading.site.deploy import Site
 from course_utils.paths import data_dir
 from tests.lessons.lesson import COURSE
 
@@ -118,7 +119,7 @@ def install_environment(site: Site) -> None:
 
     uv links packages from its cache. Their bytecode, 20 s of work, is linked from the tests' environment.
     """
-    list(_environment(site, compile_bytecode=False))
+    list(deploy.install_environment(site, compile_bytecode=False))
     link_bytecode(Path(sysconfig.get_path("purelib")), site.environment)
 
 

@@ -25,4 +25,4 @@ class SubmissionExporter(NotebookExporter):
             return super().from_filename(filename, resources, **kwargs)
         notebook = nbformat.from_dict(up_to_date_result(course, task)["notebook"])
         resources["metadata"] = {"name": Path(filename).stem, "path": str(Path(filename).parent)}
-        return super().from_notebook_node(notebook, resources, **kwargs)
+        return self.from_notebook_node(notebook, resources, **kwargs)  # type: ignore[no-untyped-call]  # nbconvert's

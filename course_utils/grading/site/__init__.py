@@ -1,4 +1,4 @@
-"""A course on a shared file system: deployment and its file templates."""
+"""Deployment of a course on a shared file system, and its configuration files."""
 
 import lazy_loader
 

@@ -1,9 +1,8 @@
-"""Sets a course up for a JupyterHub: `python -m course_utils.grading.site TEACHER_DIR`.
+"""Deploy a course on a shared file system: `python -m course_utils.grading.site TEACHER_DIR`.
 
-Everything goes into that one folder of a shared filesystem: the environment, the data, a kernel, the
-configurations of students' and teachers' Jupyter servers, nbgrader's exchange, and the teacher's own course
-folder that nobody else can read.
-A second call changes only what has come to differ, and says what it changed.
+That one folder gets the environment, the data, a kernel, the Jupyter configurations of students and teachers,
+nbgrader's exchange, and the teacher's own course folder, which nobody else can read. The command is
+idempotent: it changes only what differs, and prints what it changed.
 """
 
 import argparse
@@ -22,17 +21,17 @@ READY = ".complete"
 
 
 class DeployError(RuntimeError):
-    """A step cannot be done; the message says what to do."""
+    """A step failed; the message says what to do."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """Where the course is set up, and from what.
+    """A deployed course and its source.
 
     Args:
-        root: The folder on the shared filesystem (``TEACHER_DIR``).
+        root: The folder on the shared file system (``TEACHER_DIR``).
         source: A clone of the course's repository.
-        python: The Python that the environment is made with; every account must be able to run it.
+        python: The Python of the environment; every account must be able to run it.
         hub: The Hub's address, for the students' link.
         repository: Address of a git repository with the released notebooks, for the students' link.
         teachers: Account names.
@@ -47,7 +46,7 @@ class Site:
 
     @property
     def environment(self) -> Path:
-        """The environment that every account runs."""
+        """The environment that all accounts use."""
         return self.root / "env"
 
     @property
@@ -56,7 +55,7 @@ class Site:
         return self.root / "course"
 
     def link(self, lesson: str = "") -> str:
-        """The address that students open: it pulls the notebooks and opens JupyterLab on them."""
+        """Return the address that pulls the notebooks and opens them in JupyterLab, for students."""
         name = Path(self.repository).name.removesuffix(".git")
         path = f"lab/tree/{name}/notebooks/{lesson}".rstrip("/")
         query = urlencode({"repo": self.repository, "targetpath": name, "urlpath": path})
@@ -64,15 +63,15 @@ class Site:
 
 
 def set_up(site: Site) -> Iterator[str]:
-    """Do each step that is still to do, and yield what it changed."""
+    """Perform all steps and yield what each one changed."""
     for step in STEPS:
         yield from step(site)
 
 
-def _folders(site: Site) -> Iterator[str]:
+def _make_folders(site: Site) -> Iterator[str]:
     """Make the folders with the modes that the exchange needs.
 
-    The exchange is sticky: a student may hand in, and can neither list, rename nor remove what others own.
+    The exchange is sticky: students can submit, but cannot list, rename or remove what others own.
     """
     exchange = site.root / "exchange" / templates.course_id(site.source)
     modes = {
@@ -87,59 +86,61 @@ def _folders(site: Site) -> Iterator[str]:
     for folder, mode in modes.items():
         if not folder.is_dir():
             folder.mkdir(parents=True)
-            yield f"made {folder}"
+            yield f"created {folder}"
         if folder.stat().st_uid != os.geteuid():
-            raise DeployError(f"{folder} belongs to another account; run this as the one that owns it")
+            raise DeployError(f"{folder} belongs to another account; run this as its owner")
         if folder.stat().st_mode & 0o7777 != mode:
             folder.chmod(mode)
             yield f"set the mode of {folder} to {mode:o}"
 
 
-def _course(site: Site) -> Iterator[str]:
+def _clone_course(site: Site) -> Iterator[str]:
     if not (site.course / ".git").exists():
         _run("git", "clone", "--quiet", str(site.source), str(site.course))
         yield f"cloned the course into {site.course}"
 
 
-def _environment(site: Site, compile_bytecode: bool = True) -> Iterator[str]:
-    """Install the environment, with the bytecode that students, who cannot write there, could never keep."""
+def install_environment(site: Site, compile_bytecode: bool = True) -> Iterator[str]:
+    """Install the environment; with its bytecode, because students cannot write there."""
     stamp = site.environment / READY
-    wanted = (site.source / "requirements.txt").read_text() + _revision(site.source)
-    if stamp.is_file() and stamp.read_text() == wanted:
+    contents = (site.source / "requirements.txt").read_text() + _revision(site.source)
+    if stamp.is_file() and stamp.read_text() == contents:
         return
     _refuse_private(site.python)
     uv = shutil.which("uv") or shutil.which("uv", path=site.source / ".tools" / "bin")
     if not uv:
-        raise DeployError(f"uv is not installed; this fetches it: make -C {site.source} data")
+        raise DeployError(f"uv is not installed; this installs it: make -C {site.source} data")
     _run(uv, "venv", "--quiet", "--clear", "--python", site.python, site.environment)
-    options = ["--quiet", *["--compile-bytecode"] * compile_bytecode, "--python", site.environment]
-    _run(uv, "pip", "install", *options, "--requirements", site.source / "requirements.txt", site.source)
+    requirements = site.source / "requirements.txt"
+    options = ["--compile-bytecode"] if compile_bytecode else []
+    _run(uv, "pip", "install", "--quiet", *options, "--python", site.environment,
+         "--requirements", requirements, site.source)  # fmt: skip
     _run("chmod", "-R", "go+rX", site.environment)
-    stamp.write_text(wanted)
+    stamp.write_text(contents)
     yield f"installed the environment {site.environment}"
 
 
 def _refuse_private(python: Path) -> None:
-    for part in (python, *python.resolve().parents, python.resolve()):
-        if not part.stat().st_mode & 0o001:
+    for path in (python, *python.resolve().parents, python.resolve()):
+        if not path.stat().st_mode & 0o001:
             raise DeployError(
-                f"{python} cannot be run by other accounts (see the mode of {part}); "
-                "name a Python outside of private folders: --python /usr/bin/python3"
+                f"{python} cannot be run by other accounts (see the mode of {path}); "
+                "choose a Python outside private folders: --python /usr/bin/python3"
             )
 
 
-def _data(site: Site) -> Iterator[str]:
+def _make_data(site: Site) -> Iterator[str]:
     data = site.root / "JHS_data"
-    command = [site.environment / "bin" / "python", "-m", "data_setup"]
+    command = (site.environment / "bin" / "python", "-m", "data_setup")
     if not (data / "manifest.json").is_file():
         _run(*command, "photos", "--out", data)
-        yield f"made the default data in {data}"
+        yield f"created the default data in {data}"
     _run(*command, "verify", "--out", data)
     _run("chmod", "-R", "go+rX", data)
 
 
-def _files(site: Site) -> Iterator[str]:
-    for path, text in templates.texts(site.root, site.course, site.teachers).items():
+def _write_files(site: Site) -> Iterator[str]:
+    for path, text in templates.render(site.root, site.course, site.teachers).items():
         target = site.root / path
         if not target.is_file() or target.read_text() != text:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -149,7 +150,13 @@ def _files(site: Site) -> Iterator[str]:
         folder.chmod(0o755 if folder.is_dir() else 0o644)
 
 
-STEPS: tuple[Callable[[Site], Iterator[str]], ...] = (_folders, _course, _environment, _data, _files)
+STEPS: tuple[Callable[[Site], Iterator[str]], ...] = (
+    _make_folders,
+    _clone_course,
+    install_environment,
+    _make_data,
+    _write_files,
+)
 
 
 def _revision(source: Path) -> str:
@@ -158,34 +165,36 @@ def _revision(source: Path) -> str:
 
 def _run(*command: str | Path) -> str:
     try:
-        words = [str(part) for part in command]
-        return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+        arguments = [str(argument) for argument in command]
+        return subprocess.run(arguments, check=True, capture_output=True, text=True).stdout
     except FileNotFoundError as error:
         raise DeployError(f"{command[0]} is not installed: {error}") from error
     except subprocess.CalledProcessError as error:
         tail = (error.stderr or error.stdout).strip()[-2000:]
-        raise DeployError(f"this failed: {' '.join(map(str, command))}\n{tail}") from error
+        raise DeployError(f"this command failed: {' '.join(map(str, command))}\n{tail}") from error
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m course_utils.grading.site", description=__doc__)
-    parser.add_argument("root", type=Path, metavar="TEACHER_DIR", help="folder on the shared filesystem")
+    parser.add_argument("root", type=Path, metavar="TEACHER_DIR", help="folder on the shared file system")
     parser.add_argument("--python", type=Path, default=Path("/usr/bin/python3"),
-                        help="a Python that every account can run (default: %(default)s)")  # fmt: skip
+                        help="a Python that all accounts can run (default: %(default)s)")  # fmt: skip
     parser.add_argument("--source", type=Path, default=Path.cwd(), help="clone of the course (default: here)")
     parser.add_argument("--hub", default=Site.hub, help="the Hub's address, for the students' link")
     parser.add_argument("--repository", default=Site.repository,
                         help="git address of the released notebooks, for the students' link")  # fmt: skip
-    parser.add_argument("--teacher", action="append", default=[], help="account of a teacher; repeatable")
+    parser.add_argument(
+        "--teacher", action="append", default=[], help="account of a teacher; may be repeated"
+    )
     return parser
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Set the course up and say what changed."""
-    given = _parser().parse_args(arguments)
+    """Deploy the course and print what changed."""
+    options = _parser().parse_args(arguments)
     site = Site(
-        given.root.absolute(), given.source.absolute(), given.python.absolute(),
-        given.hub, given.repository, tuple(given.teacher),
+        options.root.absolute(), options.source.absolute(), options.python.absolute(),
+        options.hub, options.repository, tuple(options.teacher),
     )  # fmt: skip
     changes = 0
     try:

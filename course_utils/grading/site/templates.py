@@ -1,4 +1,4 @@
-"""The configuration files of a course on a JupyterHub, as texts: what `site` writes."""
+"""The configuration files of a deployed course."""
 
 import json
 import re
@@ -8,10 +8,10 @@ STUDENT_EXTENSIONS_OFF = ("formgrader", "create-assignment", "course-list")
 TEACHER_EXTENSIONS_OFF = ("course-list",)
 KERNEL = "feeding-the-gpu"
 
-_HUB = '''"""A JupyterHub for this course. Administrators: copy from here what your Hub does not have yet.
+_HUB = '''"""A JupyterHub for this course. Administrators: copy from here what your Hub lacks.
 
-It runs each person's server from the course's environment, and gives teachers and students the Jupyter
-configuration of their role. The authenticator and the proxy stay your own.
+It starts all servers from the course's environment, with the Jupyter configuration of the user's role.
+Authenticator and proxy stay your own.
 """
 
 TEACHER_DIR = {root!r}
@@ -26,8 +26,8 @@ c.Spawner.cmd = [f"{{TEACHER_DIR}}/env/bin/jupyterhub-singleuser"]
 c.Spawner.default_url = "/lab"
 
 
-def give_role(spawner):
-    """Choose the configuration of the person's role."""
+def configure_role(spawner):
+    """Set the environment of the user's role."""
     role = "teacher" if spawner.user.name in TEACHERS else "student"
     spawner.environment |= {{
         "TEACHER_DIR": TEACHER_DIR,
@@ -36,11 +36,11 @@ def give_role(spawner):
         "JUPYTER_PATH": f"{{TEACHER_DIR}}/jupyter",
     }}
     if role == "teacher":
-        # The formgrader shows only a course folder that lies below the server's root.
+        # The formgrader needs a course folder below the server's root.
         spawner.notebook_dir = TEACHER_DIR
 
 
-c.Spawner.pre_spawn_hook = give_role
+c.Spawner.pre_spawn_hook = configure_role
 '''
 
 _STUDENT = """c = get_config()  # noqa: F821 - nbgrader defines it
@@ -56,17 +56,23 @@ c.CourseDirectory.root = {course!r}
 c.Exchange.root = {exchange!r}
 """
 
-_NO_NEWS = '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}'
+_NEWS_OFF = '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}'
 
 
 def course_id(course: Path) -> str:
-    """The course's name, as its `nbgrader_config.py` states it."""
-    text = (course / "nbgrader_config.py").read_text()
-    return re.search(r'course_id = "([^"]+)"', text)[1]
+    """Return the course id in a course's `nbgrader_config.py`.
+
+    Raises:
+        ValueError: The file sets none.
+    """
+    path = course / "nbgrader_config.py"
+    if not (found := re.search(r'course_id = "([^"]+)"', path.read_text())):
+        raise ValueError(f"{path} does not set c.CourseDirectory.course_id")
+    return found[1]
 
 
-def texts(root: Path, course: Path, teachers: tuple[str, ...]) -> dict[str, str]:
-    """Path below `root` and content of each file."""
+def render(root: Path, course: Path, teachers: tuple[str, ...]) -> dict[str, str]:
+    """Return the content of each file, by its path below `root`."""
     values = {
         "root": str(root),
         "course": str(course),
@@ -78,29 +84,29 @@ def texts(root: Path, course: Path, teachers: tuple[str, ...]) -> dict[str, str]
         "jupyterhub_config.py": _HUB.format(**values),
         "jupyter/student/nbgrader_config.py": _STUDENT.format(**values),
         "jupyter/teacher/nbgrader_config.py": _TEACHER.format(**values),
-        "jupyter/student/jupyter_server_config.json": _server(("formgrader", "course_list")),
-        "jupyter/teacher/jupyter_server_config.json": _server(("course_list",)),
-        "jupyter/student/labconfig/page_config.json": _pages(STUDENT_EXTENSIONS_OFF),
-        "jupyter/teacher/labconfig/page_config.json": _pages(TEACHER_EXTENSIONS_OFF),
-        "jupyter/student/labconfig/default_setting_overrides.json": _NO_NEWS,
-        "jupyter/teacher/labconfig/default_setting_overrides.json": _NO_NEWS,
-        f"jupyter/kernels/{KERNEL}/kernel.json": _kernel(root),
+        "jupyter/student/jupyter_server_config.json": _server_config(("formgrader", "course_list")),
+        "jupyter/teacher/jupyter_server_config.json": _server_config(("course_list",)),
+        "jupyter/student/labconfig/page_config.json": _page_config(STUDENT_EXTENSIONS_OFF),
+        "jupyter/teacher/labconfig/page_config.json": _page_config(TEACHER_EXTENSIONS_OFF),
+        "jupyter/student/labconfig/default_setting_overrides.json": _NEWS_OFF,
+        "jupyter/teacher/labconfig/default_setting_overrides.json": _NEWS_OFF,
+        f"jupyter/kernels/{KERNEL}/kernel.json": _kernel_spec(root),
     }
 
 
-def _server(off: tuple[str, ...]) -> str:
-    """Server extensions to leave out, and a frame policy under which JupyterLab may show the formgrader."""
+def _server_config(off: tuple[str, ...]) -> str:
+    """Disable server extensions, and let JupyterLab show the formgrader in a frame."""
     policy = {"headers": {"Content-Security-Policy": "frame-ancestors 'self'"}}
     extensions = {f"nbgrader.server_extensions.{name}": False for name in off}
     settings = {"tornado_settings": policy, "jpserver_extensions": extensions}
     return json.dumps({"ServerApp": settings}, indent=1)
 
 
-def _pages(off: tuple[str, ...]) -> str:
+def _page_config(off: tuple[str, ...]) -> str:
     return json.dumps({"disabledExtensions": {f"@jupyter/nbgrader:{name}": True for name in off}}, indent=1)
 
 
-def _kernel(root: Path) -> str:
+def _kernel_spec(root: Path) -> str:
     python = str(root / "env" / "bin" / "python")
     kernel = {
         "argv": [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"],

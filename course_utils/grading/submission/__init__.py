@@ -1,4 +1,4 @@
-"""A submitted folder: collect it, sanitise it, read its files, restore its notebook."""
+"""Submissions: collecting, sanitising and reading a folder, restoring its notebook."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Which cells of a submission run when it is graded."""
+"""Selects the cells of a submission that run when it is graded."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from nbgrader.utils import is_grade, is_solution
 
 
 def is_setup(cell: NotebookNode) -> bool:
-    """Says whether the author tagged a cell `setup`."""
+    """Say whether the author tagged a cell `setup`."""
     return "setup" in cell.metadata.get("tags", [])
 
 
 def cells_to_run(submission: NotebookNode, source: NotebookNode) -> list[bool]:
-    """Marks the code cells that grading executes.
+    """Mark the code cells that grading executes.
 
     These are the cells tagged `setup`, every cell that the student wrote or changed, and the graded cells.
-    Demonstrations and benchmarks that stand as released do not run.
+    Unchanged demonstrations and benchmarks do not run.
 
     Args:
         submission: A student's notebook.
         source: The lesson with its solutions, as the authors wrote it.
 
     Returns:
-        One bool a cell of `submission`.
+        One bool per cell of `submission`.
     """
     demonstrations = {cell.source.strip() for cell in source.cells if not _always_runs(cell)}
     return [_runs(cell, demonstrations) for cell in submission.cells]

@@ -1,9 +1,11 @@
-"""Collecting what students handed in without trusting what they can still change.
+"""Collects submissions from the exchange, where their owners can still change them.
 
-A student owns their folder in the exchange: after the deadline they can rewrite its files and its time stamp,
-or put a link there that the teacher's account would follow. The file system's change time (ctime) is the one
-date an owner cannot set, and a file opened without following links is the student's own.
+A student owns their folder there: after the deadline they can rewrite its files and its time stamp, or add a
+link that the teacher's account would follow. The inode change time (ctime) is the one date that an owner
+cannot set, and a file opened without following links is the student's own.
 """
+
+from __future__ import annotations
 
 import os
 import pwd
@@ -12,33 +14,41 @@ import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypedDict
 
 from nbgrader.exchange.default import ExchangeCollect
 
-STAMP = "timestamp.txt"
+from course_utils.grading.submission.sanitize import STAMP, STAMP_FORMAT
+
 TOLERANCE_S = 60
-_FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
 
 
-class SafeCollect(ExchangeCollect):
-    """nbgrader's collect, which copies only the student's own plain files and dates them by their ctime."""
+class Record(TypedDict):
+    """A submission in the exchange, as nbgrader lists it; it has more keys."""
+
+    username: str
+    filename: str
+
+
+class SafeCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader has no type information
+    """nbgrader's collect, which copies only the student's own regular files and dates them by their ctime."""
 
     def init_src(self) -> None:
-        """Find the submissions, leaving out folders that carry another student's name."""
+        """Find the submissions, without folders that another student owns."""
         super().init_src()
-        self.src_records = [record for record in self.src_records if self._is_the_owners(record)]
+        self.src_records: list[Record] = list(filter(self._belongs_to_student, self.src_records))
 
     def do_copy(self, src: str, dest: str, log: object = None) -> None:
-        """Copy one submission and state when it was last changed."""
+        """Copy one submission and write when it was last changed."""
         received = copy_own_files(Path(src), Path(dest), self.coursedir.max_file_size * 1000)
         stamp = Path(dest) / STAMP
         claimed = _read_stamp(stamp)
-        stamp.write_text(received.strftime(_FORMAT))
+        stamp.write_text(received.strftime(STAMP_FORMAT))
         if claimed is None or abs((received - claimed).total_seconds()) > TOLERANCE_S:
-            said = "%s: the time stamp says %s, but it was last changed at %s, which counts"
-            self.log.warning(said, dest, claimed, received)
+            message = "%s: the time stamp says %s, but it was last changed at %s, which counts"
+            self.log.warning(message, dest, claimed, received)
 
-    def _is_the_owners(self, record: dict) -> bool:
+    def _belongs_to_student(self, record: Record) -> bool:
         owner = _owner(Path(self.inbound_path) / record["filename"])
         if owner != record["username"]:
             self.log.warning("%s belongs to %s: left out", record["filename"], owner)
@@ -46,12 +56,12 @@ class SafeCollect(ExchangeCollect):
 
 
 def copy_own_files(src: Path, dest: Path, max_bytes: int) -> datetime:
-    """Copy the plain files of a folder that its owner owns; links, devices and others' files stay behind.
+    """Copy the regular files that a folder's owner owns; skip links, devices and others' files.
 
     Args:
-        src: A folder that its owner may be changing at this moment.
-        dest: The copy's place; it does not exist yet.
-        max_bytes: Files larger than this stay behind.
+        src: A folder that its owner may be changing concurrently.
+        dest: Where to copy it; it must not exist.
+        max_bytes: Larger files are skipped.
 
     Returns:
         When the folder or the newest of the copied files was last changed, in UTC.
@@ -59,7 +69,7 @@ def copy_own_files(src: Path, dest: Path, max_bytes: int) -> datetime:
     folder = src.lstat()
     dest.mkdir(parents=True)
     newest = folder.st_ctime
-    for relative, fd in _plain_files(src):
+    for relative, fd in _open_files(src):
         with os.fdopen(fd, "rb") as source:
             status = os.fstat(fd)
             if (
@@ -76,12 +86,12 @@ def copy_own_files(src: Path, dest: Path, max_bytes: int) -> datetime:
     return datetime.fromtimestamp(newest, UTC)
 
 
-def _plain_files(folder: Path) -> Iterator[tuple[Path, int]]:
-    """Open each file below a folder without following a link anywhere on the way."""
+def _open_files(folder: Path) -> Iterator[tuple[Path, int]]:
+    """Open each file below a folder without following any link."""
     for root, _, names, dir_fd in os.fwalk(folder, follow_symlinks=False):
         for name in sorted(names):
             try:
-                # Non-blocking, because opening a pipe that nobody writes to would wait for ever.
+                # Non-blocking: opening a pipe without a writer would block.
                 fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=dir_fd)
             except OSError:
                 continue
@@ -90,7 +100,7 @@ def _plain_files(folder: Path) -> Iterator[tuple[Path, int]]:
 
 def _read_stamp(path: Path) -> datetime | None:
     try:
-        return datetime.strptime(path.read_text().strip(), _FORMAT).replace(tzinfo=UTC)
+        return datetime.strptime(path.read_text().strip(), STAMP_FORMAT).replace(tzinfo=UTC)
     except (OSError, ValueError):
         return None
 

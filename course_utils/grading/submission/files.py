@@ -1,4 +1,4 @@
-"""A submitted folder, read without trusting it: links, devices, odd sizes and names."""
+"""The files of a submitted folder, without links, devices and oversized files."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import os
 import stat
 from pathlib import Path
 
-from course_utils.grading.submission.restore import Finding
+from course_utils.grading.submission.findings import Finding
 from course_utils.grading.submission.sanitize import NOTE, STAMP
 
 MAX_FILES, MAX_FILE_BYTES, MAX_ALL_BYTES = 200, 16 * 2**20, 64 * 2**20
 
 
 class Submission:
-    """What one student handed in for one lesson.
+    """What one student submitted for one lesson.
 
     Args:
-        folder: Where it lies.
+        folder: Its folder.
         student: The student's id.
         lesson: The lesson's name.
 
     Attributes:
-        findings: What is odd about its files.
+        findings: Files that were left out or renamed.
     """
 
     def __init__(self, folder: Path, student: str, lesson: str) -> None:
@@ -32,16 +32,16 @@ class Submission:
         self._notebook = self._find_notebook()
 
     def notebook(self) -> bytes | None:
-        """The bytes of the lesson's notebook; None where there is none."""
+        """Return the bytes of the lesson's notebook; None where there is none."""
         return self._notebook
 
     def files(self) -> dict[str, bytes]:
-        """All other files, by relative name."""
+        """Return the contents of all other files, by relative name."""
         skip = (".ipynb", NOTE, STAMP)
         return {name: data for name, data in self._contents.items() if not name.endswith(skip)}
 
     def digest(self) -> str:
-        """Changes with any byte of what was submitted."""
+        """Return a digest of all that was submitted."""
         digest = hashlib.sha256()
         for name, data in sorted(self._contents.items()):
             digest.update(f"{name}\0{len(data)}\0".encode() + data)
@@ -50,32 +50,32 @@ class Submission:
     def _read(self) -> dict[str, bytes]:
         contents: dict[str, bytes] = {}
         for name in _names(self.folder):
-            self._take(name, contents)
+            self._add(name, contents)
         return contents
 
-    def _take(self, name: str, contents: dict[str, bytes]) -> None:
+    def _add(self, name: str, contents: dict[str, bytes]) -> None:
         path = self.folder / name
         mode = path.lstat().st_mode
         if stat.S_ISLNK(mode):
             self.findings.append(Finding("tampered", f"{name!r} is a link; it was not followed."))
         elif not stat.S_ISREG(mode):
-            self.findings.append(Finding("tampered", f"{name!r} is no ordinary file; it was left out."))
+            self.findings.append(Finding("tampered", f"{name!r} is not a regular file; it was left out."))
         elif path.stat().st_nlink > 1 and path.stat().st_uid != self.folder.stat().st_uid:
             self.findings.append(Finding("tampered", f"{name!r} is another user's file; it was left out."))
-        elif len(contents) >= MAX_FILES or _too_big(path, contents):
+        elif len(contents) >= MAX_FILES or _is_too_large(path, contents):
             self.findings.append(
-                Finding("damaged", f"{name!r} is more than a submission may hold; it was left out.")
+                Finding("damaged", f"{name!r} exceeds the size of a submission; it was left out.")
             )
         else:
             contents[name] = path.read_bytes()
-            self._note(name, contents[name])
+            self._read_note(name, contents[name])
 
-    def _note(self, name: str, data: bytes) -> None:
-        """Reads what `sanitize_folder` left in the place of something that it removed."""
+    def _read_note(self, name: str, data: bytes) -> None:
+        """Report what `sanitize_folder` removed and replaced by a note."""
         if name.endswith(NOTE):
-            said = data[:200].decode("utf-8", "replace")
-            kind = "damaged" if said.startswith("the notebook") else "tampered"
-            self.findings.append(Finding(kind, f"{name.removesuffix(NOTE)!r} was {said}."))
+            text = data[:200].decode("utf-8", "replace")
+            kind = "damaged" if text.startswith("the notebook") else "tampered"
+            self.findings.append(Finding(kind, f"{name.removesuffix(NOTE)!r} was {text}."))
 
     def _find_notebook(self) -> bytes | None:
         expected = f"{self.lesson}.ipynb"
@@ -99,7 +99,7 @@ def _names(folder: Path) -> list[str]:
     return sorted(names)
 
 
-def _too_big(path: Path, contents: dict[str, bytes]) -> bool:
+def _is_too_large(path: Path, contents: dict[str, bytes]) -> bool:
     size = path.stat().st_size
     limit = MAX_ALL_BYTES if path.suffix == ".ipynb" else MAX_FILE_BYTES
     return size > limit or size + sum(map(len, contents.values())) > 2 * MAX_ALL_BYTES

@@ -8,7 +8,7 @@ import pytest
 from course_utils.grading.site import deploy, templates
 
 REPOSITORY = Path(__file__).parents[3]
-OFFLINE = tuple(step for step in deploy.STEPS if step not in (deploy._environment, deploy._data))
+OFFLINE = tuple(step for step in deploy.STEPS if step not in (deploy.install_environment, deploy._make_data))
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def course(tmp_path):
 
 
 def now():
-    return datetime.now(UTC).strftime(collect._FORMAT)
+    return datetime.now(UTC).strftime(collect.STAMP_FORMAT)
 
 
 def test_an_honest_submission_is_collected_without_a_word(course):
