@@ -6,9 +6,9 @@ import torch
 
 from course_utils.checks import gpu_pipelining
 from course_utils.checks.core import evidence
-from course_utils.checks.core.check import CheckFailed
+from course_utils.checks.core.check import CheckFailed, CheckPassed
 from tests.bank import answers
-from tests.checks.bank_verdicts import assert_verdict, check_arguments
+from tests.checks.bank_verdicts import assert_verdict, check_arguments, verdict
 
 ANSWERS = answers("gpu_pipelining")
 RIGHT_PREFETCHERS = [answer for answer in ANSWERS if answer.check == "prefetcher" and not answer.mistake]
@@ -36,6 +36,15 @@ def test_message_quotes_the_error_of_a_crashing_answer(check):
     arguments = 2 if check == "broken_images" else 1
     with pytest.raises(CheckFailed, match="my own mistake"):
         getattr(gpu_pipelining, check)(*[broken] * arguments)
+
+
+@pytest.mark.parametrize("answer", [a for a in ANSWERS if a.check == "broken_images"], ids=str)
+def test_broken_images_are_checked_without_a_worker_where_fork_is_unsafe(answer, monkeypatch):
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: True)
+    if answer.mistake == "counts_in_the_worker":
+        assert isinstance(verdict(answer), CheckPassed)
+    else:
+        assert_verdict(answer)
 
 
 @functools.cache

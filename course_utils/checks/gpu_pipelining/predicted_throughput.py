@@ -88,7 +88,7 @@ def judge(truth: Truth, found: Evidence) -> str:
 
 
 def _mistake(cases: list[Case], found: list[float], true: list[float]) -> Mistake:
-    for name, predict in MISTAKEN.items():
+    for name, predict in KNOWN_MISTAKES.items():
         if _agree(found, [predict(case) for case in cases]):
             return Mistake(name, ADVICE[name])
     wrong = [n for n, (a, b) in enumerate(zip(found, true, strict=True)) if not _agree([a], [b])]
@@ -147,7 +147,7 @@ def _per_loader(case: Case) -> float:
     return _images_per_second(case, prefetch_factor=in_flight // max(workers, 1))
 
 
-MISTAKEN: dict[str, Callable[[Case], float]] = {
+KNOWN_MISTAKES: dict[str, Callable[[Case], float]] = {
     "sum_instead_of_max": _summed,
     "prefetch_per_loader": _per_loader,
     "unlimited_prefetch": lambda case: _images_per_second(case, prefetch_factor=10**6),

@@ -25,7 +25,7 @@ class Scenario(Times):
 
 
 class EpochRecord(TypedDict, total=False):
-    """What happened in an epoch on the simulated device; without `on_device` nothing else is recorded."""
+    """What happened in an epoch on the simulated device; if not `on_device`, nothing else is recorded."""
 
     on_device: bool
     used: list[list[int]]
