@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from course_utils.pipeline.simulation import Process, Simulation, Store
 from course_utils.pipeline.stage_times import StageTimes
@@ -62,6 +62,13 @@ class Pipeline:
         return not (self.pin and self.non_blocking)
 
 
+class _Request(NamedTuple):
+    """A batch that a worker is asked for; both are numbers."""
+
+    worker: int
+    batch: int
+
+
 class _Model:
     """One run of the model: the processes and the stores between them."""
 
@@ -73,7 +80,7 @@ class _Model:
         self.requests = [self._store() for _ in range(pipeline.workers)]
         self.outstanding = [0] * pipeline.workers
         self.next_request, self.next_worker = 0, 0
-        self.worker_of_buffered: dict[int, int] = {}
+        self.workers_of_arrived: dict[int, int] = {}  # of batches that the training loop has not taken
         self.copied = [self._store() for _ in range(batches)]
         self.computed = [self._store() for _ in range(batches)]
 
@@ -94,7 +101,7 @@ class _Model:
         while not p.in_order and self.outstanding[self.next_worker] >= p.prefetch_factor:
             self.next_worker = (self.next_worker + 1) % p.workers
         self.outstanding[self.next_worker] += 1
-        self.requests[self.next_worker].put((self.next_worker, self.next_request))
+        self.requests[self.next_worker].put(_Request(self.next_worker, self.next_request))
         self.next_worker, self.next_request = (self.next_worker + 1) % p.workers, self.next_request + 1
 
     def worker(self, number: int) -> Process:
@@ -102,14 +109,14 @@ class _Model:
         while True:
             request = yield self.requests[number]
             for stage in ("read", "decode"):
-                yield from self._run_stage(f"worker {number}", stage, request[1])
+                yield from self._run_stage(f"worker {number}", stage, request.batch)
             self.collated.put(request)
 
     def pin_thread(self) -> Process:
         """Pin batches in the order of their arrival."""
         while True:
             request = yield self.collated
-            yield from self._run_stage("pin thread", "pin", request[1])
+            yield from self._run_stage("pin thread", "pin", request.batch)
             self.ready.put(request)
 
     def stream(self, lane: str, work: Store) -> Process:
@@ -134,12 +141,12 @@ class _Model:
     def _take(self, batch: int) -> Generator[float | Store, Any, int]:
         """Take `batch`, or if order does not matter the next one to arrive; return its number."""
         start = self.simulation.now
-        while batch not in self.worker_of_buffered:
+        while batch not in self.workers_of_arrived:
             worker, number = yield self.ready
-            self.worker_of_buffered[number] = worker
+            self.workers_of_arrived[number] = worker
             batch = batch if self.pipeline.in_order else number
         yield self.times.of("hand_over", batch)
-        self.outstanding[self.worker_of_buffered.pop(batch)] -= 1
+        self.outstanding[self.workers_of_arrived.pop(batch)] -= 1
         if self.simulation.now > start:
             self.spans.append(Span("main process", "wait", batch, start, self.simulation.now))
         self._request_batch()

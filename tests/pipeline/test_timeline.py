@@ -51,6 +51,6 @@ def test_stages_of_one_colour_share_a_legend_entry():
 
 def test_idle_time_is_hatched_in_the_computing_lane(figure):
     hatched = [bar for bar in figure.axes[0].patches if bar.get_hatch()]
-    assert hatched[0].get_x() == 0
-    assert hatched[0].get_width() == pytest.approx(22)
+    assert [bar.get_x() for bar in hatched] == pytest.approx([0, 30, 60, 90])
+    assert [bar.get_width() for bar in hatched] == pytest.approx([22, 22, 22, 10])
     assert {round(bar.get_y() + bar.get_height() / 2) for bar in hatched} == {0}
