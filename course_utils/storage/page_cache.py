@@ -43,14 +43,14 @@ NOT_MEASURABLE = {
     0x794C7630: "overlayfs hides which file system is below it",
     0x6969: "NFS has caches on the server that this machine cannot see",
     0x0BD00BD0: "Lustre has caches on its servers that this machine cannot see",
-    0x47504653: "GPFS (Spectrum Scale) caches in a pool of its own",
+    0x47504653: "GPFS (Spectrum Scale) has its own cache, outside the page cache",
     0x19830326: "BeeGFS has caches on its servers that this machine cannot see",
     0x00C36400: "CephFS has caches on its servers that this machine cannot see",
     0xFF534D42: "SMB has caches on the server that this machine cannot see",
     0xFE534D42: "SMB has caches on the server that this machine cannot see",
     0x65735546: "FUSE: a program whose caching is unknown serves these files",
     0x01021997: "9p has caches on the host that this machine cannot see",
-    0x2FC12FC1: "ZFS caches in a pool of its own",
+    0x2FC12FC1: "ZFS has its own cache, outside the page cache",
 }
 
 
