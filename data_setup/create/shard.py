@@ -1,13 +1,11 @@
 """One shard in progress: two archives that grow chunk by chunk, and the journal that records them."""
 
-import hashlib
-from pathlib import Path
 from typing import BinaryIO
 
 from data_setup.create.finalize import finalize_shard
 from data_setup.create.journal import ChunkRecord, read_chunks
 from data_setup.create.zip_writer import ZipWriter
-from data_setup.format import ENCODED, RAW, RAW_BYTES, StagingDirectory
+from data_setup.format import ENCODED, RAW, RAW_BYTES, StagingDirectory, file_sha256
 
 
 class Shard:
@@ -44,7 +42,8 @@ class Shard:
 
     def _recover(self, chunk: ChunkRecord) -> bool:
         for entry in chunk.entries:
-            if not _has_sha256(self.staging.jpegs / entry.name, entry.sha256):
+            path = self.staging.jpegs / entry.name
+            if not path.is_file() or file_sha256(path) != entry.sha256:
                 return False
         before = self.encoded.end, self.encoded.sha.copy()
         if not self.encoded.recover((entry.name, entry.size, entry.crc) for entry in chunk.entries):
@@ -77,7 +76,3 @@ class Shard:
     def finish(self) -> None:
         """Complete both archives; from then on the shard counts as finished."""
         finalize_shard(self.staging, self.number, self.encoded, self.raw)
-
-
-def _has_sha256(path: Path, expected: str) -> bool:
-    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == expected

@@ -20,6 +20,7 @@ from .manifest import Header as Header
 from .manifest import Identity as Identity
 from .manifest import LayoutFields as LayoutFields
 from .manifest import check_manifest as check_manifest
+from .manifest import file_sha256 as file_sha256
 from .manifest import library_versions as library_versions
 from .manifest import manifest_text as manifest_text
 from .manifest import read_files as read_files

@@ -40,7 +40,7 @@ class Header(TypedDict):
     """What a manifest says about the set as a whole.
 
     `parts` are the sizes of the archives in bytes, `handled` the numbers of odd files that were converted;
-    `raw_layout` and `beside`, the names of unrelated files, stand only in the manifest of an adopted set.
+    `raw_layout` and `beside`, the names of unrelated files, are only in the manifest of an adopted set.
     """
 
     identity: Identity
@@ -167,6 +167,12 @@ def _file_entry(path: Path, line: str) -> FileEntry:
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SetupError(f"{path}: the line {line.strip()[:80]!r} is damaged") from error
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    with path.open("rb", buffering=0) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def library_versions() -> dict[str, str]:

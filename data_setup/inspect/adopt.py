@@ -17,13 +17,13 @@ from data_setup.format import (
     FormSize,
     Header,
     SetupError,
+    file_sha256,
     library_versions,
     manifest_text,
     write_atomically,
 )
 from data_setup.inspect.compare import Comparison, RawEvidence, compare_image
 from data_setup.inspect.packed_form import PackedForm
-from data_setup.inspect.verify import file_sha256
 
 MAX_NAMED = 5
 
@@ -62,9 +62,13 @@ def _require_forms(out: Path) -> None:
         raise SetupError(f"{out} has no {', '.join(missing)}: a set consists of {', '.join(FORMS)}")
 
 
+def _is_jpeg(path: Path) -> bool:
+    return path.suffix.lower() in (".jpeg", ".jpg")
+
+
 def _labels_by_name(folder: Path) -> dict[str, int]:
     """Return the label of each JPEG file; the lines of the text file are in the sorted order of the names."""
-    names = sorted(path.name for path in folder.iterdir() if path.suffix.lower() in (".jpeg", ".jpg"))
+    names = sorted(path.name for path in folder.iterdir() if _is_jpeg(path))
     try:
         labels = [int(line) for line in (folder / LABELS_NAME).read_text().split()]
     except FileNotFoundError as error:
@@ -79,7 +83,7 @@ def _labels_by_name(folder: Path) -> dict[str, int]:
 def _unexpected_files(out: Path) -> Iterator[str]:
     """Yield a sentence per file that would be extra in every later verification."""
     for path in (out / JPEGS).iterdir():
-        if path.suffix.lower() not in (".jpeg", ".jpg") and path.name != LABELS_NAME:
+        if not _is_jpeg(path) and path.name != LABELS_NAME:
             yield f"{JPEGS}/{path.name} is neither a JPEG file nor the labels"
 
 

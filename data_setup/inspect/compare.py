@@ -10,7 +10,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from course_utils.data import RawLayout
-from data_setup.format import SIDE, LayoutFields
+from data_setup.format import ENCODED, JPEGS, RAW, SIDE, LayoutFields
 
 ORDERS = ("HWC", "CHW")
 LOSSY = 12.0  # grey levels: twice the error of JPEG at quality 90 on the busiest photographs
@@ -40,7 +40,7 @@ class RawEvidence:
         height, width, _ = pixels.shape
         if len(data) != pixels.nbytes:
             takes = f"{height}x{width} RGB pixels take {pixels.nbytes}"
-            self.wrong_sizes.append(f"zip/: {name} has {len(data)} bytes; {takes}")
+            self.wrong_sizes.append(f"{RAW}/: {name} has {len(data)} bytes; {takes}")
             return
         raw = np.frombuffer(data, np.uint8)
         self.names.append(name)
@@ -65,12 +65,12 @@ class RawEvidence:
             return
         for layout in declared:
             if layout.order != self.order or layout.shape not in self._shapes():
-                yield f"zip/ declares the layout {layout.order} {list(layout.shape)}, but {self.describe()}"
+                yield f"{RAW}/ declares the layout {layout.order} {list(layout.shape)}, but {self.describe()}"
         limit = 0.0 if self.is_exact else LOSSY
         for name, difference in zip(self.names, self.distances[self.order], strict=True):
             if difference > limit:
                 apart = f"{difference:.0f} grey levels apart"
-                yield f"zip/: {name} shows another image than disk_transformed/{name} ({apart})"
+                yield f"{RAW}/: {name} shows another image than {JPEGS}/{name} ({apart})"
 
     def _shapes(self) -> list[tuple[int, int, int]]:
         return [(h, w, 3) if self.order == "HWC" else (3, h, w) for h, w in sorted(self.sizes)]
@@ -127,16 +127,14 @@ def compare_image(comparison: Comparison, name: str, path: Path, encoded: bytes,
         raw: Its member of `zip/`.
     """
     jpeg = path.read_bytes()
-    pixels = _decode(comparison, f"disk_transformed/{name}", jpeg)
+    pixels = _decode(comparison, f"{JPEGS}/{name}", jpeg)
     if pixels is None:
         return
     if encoded != jpeg:
-        other = _decode(comparison, f"zip_encoded/{name}", encoded)
-        comparison.note("members of zip_encoded/ differ in bytes from the file", name)
+        other = _decode(comparison, f"{ENCODED}/{name}", encoded)
+        comparison.note(f"members of {ENCODED}/ differ in bytes from the file", name)
         if other is not None and not _similar(other, pixels):
-            comparison.differences.append(
-                f"zip_encoded/: {name} shows another image than disk_transformed/{name}"
-            )
+            comparison.differences.append(f"{ENCODED}/: {name} shows another image than {JPEGS}/{name}")
     comparison.raw.add(name, raw, pixels)
 
 

@@ -1,6 +1,5 @@
 """Verify a set against its manifest: find every changed, missing or extra file."""
 
-import hashlib
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -11,10 +10,9 @@ from pathlib import Path
 from tqdm import tqdm
 
 from course_utils.system import usable_cores
-from data_setup.format import FORMS, MANIFEST, FileEntry, check_manifest, read_files, read_header
+from data_setup.format import FORMS, MANIFEST, FileEntry, check_manifest, file_sha256, read_files, read_header
 
 BATCH = 256
-BLOCK = 1 << 20
 
 
 def find_problems(out: Path) -> Iterator[str]:
@@ -63,15 +61,6 @@ def _problem(out: Path, entry: FileEntry) -> str | None:
         return "missing"
     except OSError as error:
         return f"cannot be read ({error.strerror})"
-
-
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal digits."""
-    sha = hashlib.sha256()
-    with path.open("rb", buffering=0) as file:
-        while block := file.read(BLOCK):
-            sha.update(block)
-    return sha.hexdigest()
 
 
 def _extra(out: Path, expected: dict[str, set[str]], beside: set[str]) -> Iterator[str]:

@@ -153,6 +153,7 @@ def _handle(source: Path) -> int:
 
 
 def _read_from_zip(handle: int, location: FileLocation) -> bytes:
+    """Read one member with `pread`; `zipfile` would parse the central directory again in each worker."""
     header = zip_format.LOCAL.unpack(os.pread(handle, zip_format.LOCAL.size, location.offset))
     # The extra field here may be longer than the one in the central directory.
     start = location.offset + zip_format.LOCAL.size + header[-2] + header[-1]

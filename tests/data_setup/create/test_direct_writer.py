@@ -88,7 +88,7 @@ def refuse_direct(monkeypatch: pytest.MonkeyPatch, name: str, refuses: Refuses) 
 
 
 @needs_direct
-def test_filesystem_that_refuses_to_open_with_direct_io(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_writes_through_the_cache_if_open_refuses_direct_io(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     refused = refuse_direct(monkeypatch, "open", lambda arguments: arguments[1] & DIRECT)
     found, expected = append_pieces(tmp_path / "growing", BLOCK + 1, [100, 3 * STEP])
     assert found == expected
@@ -96,7 +96,7 @@ def test_filesystem_that_refuses_to_open_with_direct_io(tmp_path: Path, monkeypa
 
 
 @needs_direct
-def test_filesystem_that_refuses_direct_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_writes_through_the_cache_if_writes_refuse_direct_io(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     refused = refuse_direct(
         monkeypatch, "pwrite", lambda arguments: fcntl.fcntl(arguments[0], fcntl.F_GETFL) & DIRECT
     )

@@ -48,7 +48,7 @@ def test_manifest_is_plain_json(manifest):
     assert content["files"]["zip/part0.zip"] == {"bytes": 7, "sha256": "11" * 32}
 
 
-def test_every_flipped_bit_is_detected(manifest):
+def test_every_changed_byte_is_detected(manifest):
     whole = manifest.read_bytes()
     for position in range(len(whole)):
         manifest.write_bytes(whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1 :])

@@ -46,10 +46,10 @@ def old(tmp_path):
     write_pack(tmp_path / "zip_encoded" / "part0.zip", jpegs, labels)
     raw = {name: image.tobytes() for name, image in images.items()}
     write_pack(tmp_path / "zip" / "part0.zip", raw, labels)
-    return Set(tmp_path, images, labels, jpegs, raw)
+    return OldSet(tmp_path, images, labels, jpegs, raw)
 
 
-class Set:
+class OldSet:
     def __init__(self, path, images, labels, jpegs, raw):
         self.path, self.images, self.labels, self.jpegs, self.raw = path, images, labels, jpegs, raw
 
@@ -157,11 +157,11 @@ def damage_label_count(old):
     (old.path / "disk_transformed" / LABELS_NAME).write_text("1\n2\n")
 
 
-def damage_encoded_pictures(old):
+def swap_encoded_images(old):
     old.write_encoded(swapped(old.jpegs))
 
 
-def damage_raw_pictures(old):
+def swap_raw_images(old):
     old.write_raw(swapped(old.raw))
 
 
@@ -169,7 +169,7 @@ def damage_raw_size(old):
     old.write_raw(old.raw | {image_name(3): old.raw[image_name(3)][:-3]})
 
 
-def damage_stated_layout(old):
+def damage_declared_layout(old):
     old.write_raw(old.raw, layout="CHW", dtype="uint8", shape=[3, 256, 256])
 
 
@@ -208,15 +208,15 @@ def damage_a_byte(old):
         (damage_label_in_zip, "the label of img00000002.JPEG is 999 in zip/ and"),
         (damage_text_labels, "in the text file"),
         (damage_label_count, "8 images, but 2 labels"),
-        (damage_encoded_pictures, "zip_encoded/: img00000000.JPEG shows another image"),
-        (damage_raw_pictures, "zip/: img00000000.JPEG shows another image"),
+        (swap_encoded_images, "zip_encoded/: img00000000.JPEG shows another image"),
+        (swap_raw_images, "zip/: img00000000.JPEG shows another image"),
         (damage_raw_size, "img00000003.JPEG has 196605 bytes; 256x256 RGB pixels take 196608"),
-        (damage_stated_layout, "declares the layout CHW [3, 256, 256], but read as HWC [256, 256, 3]"),
+        (damage_declared_layout, "declares the layout CHW [3, 256, 256], but read as HWC [256, 256, 3]"),
         (remove_a_member, "zip_encoded/ has no member img00000004.JPEG"),
         (add_a_member, "zip/ has a member img99999999.JPEG without a JPEG file"),
         (add_a_file, "disk_transformed/notes.txt is neither a JPEG file nor the labels"),
         (truncate_a_jpeg, "disk_transformed/img00000005.JPEG cannot be decoded"),
-        (truncate_a_zip, "no complete zip file"),
+        (truncate_a_zip, "not a complete zip file"),
         (damage_a_byte, "Bad CRC-32"),
     ],
 )

@@ -70,10 +70,10 @@ def test_command_fails_and_lists_all_problems(copied, capsys):
     flip_bit(copied / "zip" / "part0.zip", 1000)
     (copied / "disk_transformed" / "img00000001.JPEG").unlink()
     assert main(["verify", "--out", str(copied)]) == 1
-    said = capsys.readouterr()
-    assert "zip/part0.zip: its content" in said.out
-    assert "img00000001.JPEG: missing" in said.out
-    assert "2 problems" in said.err
+    output = capsys.readouterr()
+    assert "zip/part0.zip: its content" in output.out
+    assert "img00000001.JPEG: missing" in output.out
+    assert "2 problems" in output.err
 
 
 def test_set_without_manifest_is_reported(tmp_path, capsys):

@@ -26,7 +26,7 @@ def read(path, names=NAMES):
         ("pack.json", json.dumps({"labels": {"val_2.JPEG": 361, "val_1.JPEG": 490, "val_3.JPEG": 171}})),
     ],
 )
-def test_formats(tmp_path, file, text):
+def test_label_formats_are_read(tmp_path, file, text):
     path = tmp_path / file
     path.write_text(text, newline="")
     assert read(path) == ([490, 361, 171], [])
