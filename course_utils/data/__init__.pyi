@@ -1,4 +1,5 @@
 from . import zip_format as zip_format
+from .datasets import IndexedZIPDataset as IndexedZIPDataset
 from .datasets import JpegDataset as JpegDataset
 from .datasets import ZIPDataset as ZIPDataset
 from .datasets import decode_image as decode_image

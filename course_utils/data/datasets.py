@@ -13,6 +13,7 @@ from torch.utils.data import Dataset
 from torchvision.transforms.v2.functional import pil_to_tensor
 
 from course_utils.data.pack import INFO_NAME, LABELS_NAME, PackError, PackInfo, RawLayout, open_pack
+from course_utils.data.zip_index import ZipIndex
 
 Transform = Callable[[torch.Tensor], torch.Tensor]
 Sample = tuple[torch.Tensor, int]
@@ -128,6 +129,55 @@ class ZIPDataset(Dataset[Sample]):
         except zipfile.BadZipFile as error:
             raise PackError(f"{where}: {error}") from error
         image = _raw_image(layout, data, where) if layout else decode_image(io.BytesIO(data), where)
+        return (self.transform(image) if self.transform else image), self.labels[index]
+
+
+class IndexedZIPDataset(Dataset[Sample]):
+    """The samples of a `ZIPDataset` of one zip; each member is read with one `os.pread`.
+
+    There is no file position to share and no buffer to fill: safe for concurrent processes and threads.
+
+    Args:
+        path: The stored zip.
+        transform: Applied to each image, a uint8 RGB tensor (3, H, W).
+        load_encoded: True if the members are JPEG files; otherwise they are raw pixels.
+        layout: Layout of raw members, for a pack that does not state it.
+
+    Raises:
+        PackError: A member has no label, or raw members have no layout; reading a sample raises it for a
+            member that is not an image or fails its checksum.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        transform: Transform | None = None,
+        load_encoded: bool = False,
+        layout: RawLayout | None = None,
+    ) -> None:
+        self.path, self.transform = Path(path), transform
+        self._index = ZipIndex(path)
+        info = PackInfo.from_json(bytes(self._index.read(self._index.find(INFO_NAME))))
+        self._layout = None if load_encoded else _raw_layout(path, info, layout)
+        self._members = [i for i in range(len(self._index)) if self._index.name(i) != INFO_NAME]
+        self.names = [self._index.name(i) for i in self._members]
+        unlabelled = [name for name in self.names if name not in info.labels]
+        if unlabelled:
+            raise PackError(f"{path}: {len(unlabelled)} members have no label, the first is {unlabelled[0]}")
+        self.labels = [info.labels[name] for name in self.names]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, index: int) -> Sample:
+        where = f"{self.path}: {self.names[index]}"
+        try:
+            data = bytes(self._index.read(self._members[index]))
+        except zipfile.BadZipFile as error:
+            raise PackError(f"{where}: {error}") from error
+        image = (
+            _raw_image(self._layout, data, where) if self._layout else decode_image(io.BytesIO(data), where)
+        )
         return (self.transform(image) if self.transform else image), self.labels[index]
 
 

@@ -18,6 +18,7 @@ from torch.utils.data import Dataset, IterableDataset
 
 from course_utils.loading import make_loader
 from course_utils.storage.io_counter import FileOps, OperationCounter, count_operations, kernel_reads
+from course_utils.storage.io_hooks import BUFFER_BYTES
 
 __all__ = ["EpochOps", "UncountedReadsError", "count_epoch"]
 
@@ -42,18 +43,21 @@ def count_epoch(
     num_workers: int = 0,
     batch_size: int = 32,
     shuffle: bool = False,
+    buffer_bytes: int = BUFFER_BYTES,
     **loader_options: Any,  # noqa: ANN401 - whatever DataLoader accepts
 ) -> EpochOps:
     """Construct a dataset, read all of it once, and count the file operations of both.
 
-    Counts are reproducible for the same files, batches and workers. Shuffling changes them slightly: a reader
-    of a packed file sometimes finds the next member in its buffer.
+    Counts are reproducible for the same files, batches and workers. In order, a reader of a packed file finds
+    part of the next member in its buffer; shuffled, it rarely does and needs more reads. Trainings shuffle.
 
     Args:
         make_dataset: constructs the dataset and opens its files; called without arguments.
         num_workers: processes that read; 0 reads in this one.
         batch_size: samples per batch.
         shuffle: read in a random order, the same in each call.
+        buffer_bytes: buffer of files opened without an explicit one, as if the file system reported this
+            ``st_blksize``.
         **loader_options: further arguments of `course_utils.loading.make_loader`.
 
     Raises:
@@ -62,7 +66,7 @@ def count_epoch(
     """
     if not callable(make_dataset) or isinstance(make_dataset, Dataset):
         raise TypeError("pass a function that makes the dataset, such as lambda: ZIPDataset(path)")
-    with count_operations() as counter:
+    with count_operations(buffer_bytes) as counter:
         dataset = make_dataset()
         opening = counter.total()
         wrapper = _CountedStream if isinstance(dataset, IterableDataset) else _CountedDataset

@@ -19,10 +19,10 @@ This is code of our own because no other counter sees opens, stats and reads wit
 - ``strace`` sees everything, where it is installed and tracing is permitted (`course_utils.storage.strace`).
 - Nothing sees reads from a memory map: they are page faults, not system calls.
 
-How many reads a file takes depends on the buffer size: the block size of the file system in Python up to
-3.13, at least 128 KiB in 3.14. Counted files always use 4096 bytes, as Python 3.11 to 3.13 does on a local
-disk, so that counts are the same everywhere. For the same reason the additional stat is not counted that
-Python up to 3.13 makes when it reads a whole file at once.
+How many reads a file takes depends on the buffer size. Python up to 3.13 uses the block size of the file
+system (``st_blksize``: 4 KiB on most local disks, 4 MiB on Lustre), Python 3.14 at least 128 KiB. Counted
+files use ``buffer_bytes`` instead, 4096 by default, so that counts are the same everywhere. For the same
+reason the additional stat is not counted that Python up to 3.13 makes when it reads a whole file at once.
 """
 
 import contextlib
@@ -106,13 +106,14 @@ class OperationCounter:
 
     Args:
         folder: where these files are created; empty.
+        buffer_bytes: buffer of the files that a process opens after it has unpickled this counter.
 
     Attributes:
         paused: while true, this process counts nothing.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, buffer_bytes: int = io_hooks.BUFFER_BYTES) -> None:
+        self.folder, self.buffer_bytes = folder, buffer_bytes
         self.paused = False
         self._pid = 0
         self._final: FileOps | None = None
@@ -142,9 +143,9 @@ class OperationCounter:
         """Keep the total, so that the folder can be deleted."""
         self._final = self.total()
 
-    def __reduce__(self) -> tuple[Callable[[Path], "OperationCounter"], tuple[Path]]:
+    def __reduce__(self) -> tuple[Callable[[Path, int], "OperationCounter"], tuple[Path, int]]:
         """Start counting in the process that unpickles this counter."""
-        return _unpickle, (self.folder,)
+        return _unpickle, (self.folder, self.buffer_bytes)
 
     def _process_counts(self) -> NDArray[np.int64]:
         if self._pid != os.getpid():  # first use, in the first process or after a fork
@@ -156,19 +157,24 @@ class OperationCounter:
 
 
 @contextlib.contextmanager
-def count_operations() -> Iterator[OperationCounter]:
+def count_operations(buffer_bytes: int = io_hooks.BUFFER_BYTES) -> Iterator[OperationCounter]:
     """Count the file operations of the body and of the processes that it starts.
 
     A forked process counts from its start; one started by ``spawn`` or ``forkserver`` counts from the moment
     it unpickles the counter, as `course_utils.storage.count_epoch` arranges. Import modules before counting:
     some of them search the file system when they are imported.
+
+    Args:
+        buffer_bytes: buffer of files opened without an explicit one, as if the file system reported this
+            ``st_blksize``.
     """
     with io_hooks.disabled():
         folder = tempfile.TemporaryDirectory(prefix="file_ops_")
-    counter = OperationCounter(Path(folder.name))
+    counter = OperationCounter(Path(folder.name), buffer_bytes)
     io_hooks.add_listener(counter.record)
     try:
-        yield counter
+        with io_hooks.buffer_size(buffer_bytes):
+            yield counter
     finally:
         io_hooks.remove_listener(counter.record)
         with io_hooks.disabled():
@@ -190,8 +196,9 @@ def kernel_reads() -> int | None:
     return int(entries[entries.index(b"syscr:") + 1])
 
 
-def _unpickle(folder: Path) -> OperationCounter:
-    counter = OperationCounter(folder)
+def _unpickle(folder: Path, buffer_bytes: int) -> OperationCounter:
+    counter = OperationCounter(folder, buffer_bytes)
+    io_hooks.set_buffer_size(buffer_bytes)
     io_hooks.add_listener(counter.record)
     return counter
 

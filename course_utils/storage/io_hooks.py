@@ -17,7 +17,16 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import IO, Any, Literal, Protocol, TypeVar
 
-__all__ = ["BUFFER_BYTES", "Kind", "Listener", "add_listener", "disabled", "remove_listener"]
+__all__ = [
+    "BUFFER_BYTES",
+    "Kind",
+    "Listener",
+    "add_listener",
+    "buffer_size",
+    "disabled",
+    "remove_listener",
+    "set_buffer_size",
+]
 
 BUFFER_BYTES = 4096
 
@@ -72,6 +81,32 @@ def disabled() -> Iterator[None]:
         yield
     finally:
         _thread.disabled = before
+
+
+def set_buffer_size(nbytes: int) -> int:
+    """Set the default buffer of the files that this thread opens from now on; return the previous size.
+
+    Args:
+        nbytes: size in bytes, more than 1.
+
+    Raises:
+        ValueError: The size is not a possible buffer size.
+    """
+    if nbytes <= 1:
+        raise ValueError(f"a buffer of {nbytes} bytes: must be more than 1")
+    before: int = getattr(_thread, "buffer_bytes", BUFFER_BYTES)
+    _thread.buffer_bytes = nbytes
+    return before
+
+
+@contextlib.contextmanager
+def buffer_size(nbytes: int) -> Iterator[None]:
+    """Use `set_buffer_size` in the body only; processes forked in the body inherit the size."""
+    before = set_buffer_size(nbytes)
+    try:
+        yield
+    finally:
+        set_buffer_size(before)
 
 
 def _report(kind: Kind, nbytes: int = 0) -> None:
@@ -143,7 +178,8 @@ def _reporting_open(
 def _open_to_read(raw: _ReportingFile, mode: str, buffering: int, text: Encoding) -> IO[Any]:
     if buffering == 0 and "b" in mode:
         return raw
-    buffered = io.BufferedReader(raw, buffering if buffering > 1 else BUFFER_BYTES)
+    default: int = getattr(_thread, "buffer_bytes", BUFFER_BYTES)
+    buffered = io.BufferedReader(raw, buffering if buffering > 1 else default)
     if "b" in mode:
         return buffered
     wrapped = io.TextIOWrapper(buffered, io.text_encoding(text[0]), *text[1:])

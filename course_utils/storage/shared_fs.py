@@ -3,7 +3,10 @@
 `course_utils.storage.ModelledDataset` reads files from the local disk, counts the operations, and sleeps as
 long as a shared file system would have taken:
 
-    seconds = (opens × open + stats × stat + reads × read) / (1 - load)  +  bytes / (bandwidth × (1 - load))
+    seconds = (opens × open + stats × stat + reads × read + bytes / bandwidth) / (1 - load)
+
+``stats`` are look-ups by path only. The stat that Python makes on each file it has just opened is free: the
+client received the file's attributes when it opened it.
 
 ``load`` is the part of the servers' time that other users take. A server that is busy for the part ``load``
 responds 1 / (1 - load) times slower: the mean response time of an M/M/1 queue (for example Harchol-Balter,
@@ -14,23 +17,25 @@ Sources of the default numbers:
 
 - stat 0.5 ms: MDtest on Lustre with one thread, "over 2K" stats per second (Dell, HPC Lustre Storage solution
   with Intel Omni-Path, white paper, figure 13). New files are created there at less than 1,100 per second.
-- open 0.5 ms: taken as one round trip to the metadata server, like the stat; opening an existing file takes
-  less than the 0.9 ms of creating one.
-- read 0.3 ms: random reads of 4 KiB on flash, 3.5 million per second at 1,024 threads, so that each thread
-  waits 1,024 / 3.5 million = 0.29 ms (Dell EMC, Ready Solutions for HPC BeeGFS High Performance Storage,
-  concept guide, section 4.3). On disks it is ten times more: 65 thousand per second at 192 threads, 3 ms
-  (Dell, Storage for HPC with Intel EE for Lustre, white paper, section 4.2).
+- open 0.5 ms: an assumption, one round trip to the metadata server like the stat. Opening and closing a small
+  file on a Lustre system in use took 2.3 ms, a failed look-up 1.1 ms, against 0.011 and 0.0024 ms on a local
+  NVMe disk (https://github.com/stas00/ml-engineering/blob/master/storage/README.md, 2026).
+- read 0.1 ms: an assumption, a network round trip and a read from flash without a queue. With queues it is
+  longer: flash servers saturated by 1,024 threads served 3.5 million random reads per second, so that each
+  thread waited 1,024 / 3.5 million = 0.29 ms (Dell EMC, Ready Solutions for HPC BeeGFS High Performance
+  Storage, concept guide, section 4.3).
 - bandwidth 1,000 MB/s: one client reads 1 to 1.5 GB/s sequentially (Dell, HPC Lustre Storage solution with
   Mellanox Infiniband EDR, white paper, section 4.1).
 - load 0: no other users. Any other value is an assumption, to be shown beside the result.
 
-The model leaves out the client's caches and readahead, the spread of response times (it always takes the
-mean), and that several workers share a client's bandwidth.
+The model leaves out the client's caches and readahead (a read that returns nothing at the end of a file
+counts like any other), the spread of response times (it always takes the mean), and that several workers
+share a client's bandwidth.
 
 Example:
     >>> from course_utils.storage import FileOps
     >>> SharedFilesystem(load=0.5).seconds(FileOps(opens=1, stats=1, reads=3, nbytes=20_000))
-    0.00384
+    0.00164
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,6 +46,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 from course_utils.storage.io_counter import FileOps
+from course_utils.storage.io_hooks import BUFFER_BYTES
 
 __all__ = ["LABEL", "SharedFilesystem", "plot_load"]
 
@@ -53,31 +59,39 @@ class SharedFilesystem:
 
     Args:
         open_ms: milliseconds to open a file, or to list a folder, on idle servers.
-        stat_ms: milliseconds to stat a file.
+        stat_ms: milliseconds to look up the attributes of a file by its path.
         read_ms: milliseconds until the first byte of a read.
         bandwidth_mb_s: megabytes (10⁶ bytes) per second that one reader gets.
         load: part of the servers' time that others take, at least 0 and less than 1.
+        block_bytes: the ``st_blksize`` that it reports, from which Python derives the buffer of a file;
+            Lustre reports 4 MiB (``ll_update_inode`` in
+            https://github.com/lustre/lustre-release/blob/master/lustre/llite/llite_lib.c).
 
     Raises:
-        ValueError: A time is negative, the bandwidth is not positive, or the load is out of range.
+        ValueError: A time is negative, the bandwidth is not positive, the load is out of range, or the block
+            size is not a possible buffer size.
     """
 
     open_ms: float = 0.5
     stat_ms: float = 0.5
-    read_ms: float = 0.3
+    read_ms: float = 0.1
     bandwidth_mb_s: float = 1000.0
     load: float = 0.0
+    block_bytes: int = BUFFER_BYTES
 
     def __post_init__(self) -> None:
         if min(self.open_ms, self.stat_ms, self.read_ms) < 0 or self.bandwidth_mb_s <= 0:
             raise ValueError(f"{self}: times cannot be negative, and the bandwidth must be positive")
         if not 0 <= self.load < 1:
             raise ValueError(f"load={self.load}: must be at least 0 (no other users) and less than 1")
+        if self.block_bytes <= 1:
+            raise ValueError(f"block_bytes={self.block_bytes}: must be more than 1")
 
     def seconds(self, operations: FileOps) -> float:
         """Return the seconds that one process waits for these operations, one after the other."""
         o = operations
-        latency_ms = (o.opens + o.listings) * self.open_ms + o.stats * self.stat_ms + o.reads * self.read_ms
+        lookups = max(o.stats - o.opens, 0)  # each open() comes with one stat of the open file, which is free
+        latency_ms = (o.opens + o.listings) * self.open_ms + lookups * self.stat_ms + o.reads * self.read_ms
         return (latency_ms / 1e3 + o.nbytes / (self.bandwidth_mb_s * 1e6)) / (1 - self.load)
 
     @property

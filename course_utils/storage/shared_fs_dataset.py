@@ -71,7 +71,8 @@ class ModelledDataset(Dataset[object]):
 
     def _delayed(self, read: Callable[[], Result]) -> Result:
         before = self._counter.total()
-        result = read()
+        with io_hooks.buffer_size(self.filesystem.block_bytes):
+            result = read()
         self._sleep.add(self.filesystem.seconds(self._counter.total() - before))
         return result
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from PIL import Image
 
-from course_utils.data.datasets import JpegDataset, ZIPDataset
+from course_utils.data.datasets import IndexedZIPDataset, JpegDataset, ZIPDataset
 from course_utils.data.pack import INFO_NAME, LABELS_NAME, PackError, PackInfo, RawLayout
 
 SHAPE = (24, 40, 3)
@@ -56,6 +56,8 @@ def forms(folder, jpegs):
         JpegDataset(folder),
         ZIPDataset(write_zip(folder / "encoded.zip", jpegs, PackInfo(LABELLED)), load_encoded=True),
         ZIPDataset(write_zip(folder / "raw.zip", raw(jpegs), PackInfo(LABELLED, LAYOUT))),
+        IndexedZIPDataset(folder / "encoded.zip", load_encoded=True),
+        IndexedZIPDataset(folder / "raw.zip"),
     )
 
 

@@ -73,6 +73,24 @@ def test_workers_do_not_change_the_counts(image_set, workers, start_method):
     assert count_epoch(jpegs(image_set), workers, batch_size=2, start_method=start_method) == alone
 
 
+@pytest.mark.parametrize(("workers", "start_method"), [(0, None), (1, "fork"), (1, "spawn")])
+def test_larger_buffer_fetches_more(image_set, workers, start_method):
+    def count(**options):
+        make = partial(ReopensWhenUnpickled, image_set / "zip_encoded/part0.zip")
+        return count_epoch(make, workers, start_method=start_method, **options).epoch
+
+    assert count().nbytes == 4096
+    assert count(buffer_bytes=8192).nbytes == 8192
+
+
+def test_shuffled_zip_needs_more_reads_than_in_order(image_set):
+    def reads(**options):
+        make = partial(ZIPDataset, image_set / "zip_encoded/part0.zip", load_encoded=True)
+        return count_epoch(make, **options).epoch.reads
+
+    assert reads(shuffle=True) > reads()
+
+
 def test_file_opened_during_unpickling_is_counted(image_set):
     ops = count_epoch(partial(ReopensWhenUnpickled, image_set / "zip/part0.zip"), 1, start_method="spawn")
     assert (ops.opening.opens, ops.epoch.opens) == (1, 1)

@@ -5,6 +5,8 @@ import io
 import os
 import tarfile
 
+import pytest
+
 from course_utils.storage import io_hooks
 
 
@@ -28,6 +30,26 @@ def test_listener_receives_operations_until_it_is_removed(tmp_path):
     file.stat()
     assert first == [("stats", 0)]
     assert second == [("stats", 0), ("opens", 0), ("reads", 3)]
+
+
+def test_buffer_size_sets_what_a_read_fetches_in_the_body_only(tmp_path):
+    file = tmp_path / "file"
+    file.write_bytes(bytes(100_000))
+    listener = RecordingListener()
+    io_hooks.add_listener(listener)
+    for size in (8192, 65536):
+        with io_hooks.buffer_size(size), file.open("rb") as handle:
+            handle.read(1)
+    with file.open("rb") as handle:
+        handle.read(1)
+    io_hooks.remove_listener(listener)
+    fetched = [nbytes for kind, nbytes in listener if kind == "reads"]
+    assert fetched == [8192, 65536, io_hooks.BUFFER_BYTES]
+
+
+def test_impossible_buffer_size_raises():
+    with pytest.raises(ValueError, match="a buffer of 1 bytes"):
+        io_hooks.set_buffer_size(1)
 
 
 def test_removing_the_last_listener_restores_all_functions():
