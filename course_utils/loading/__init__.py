@@ -1,4 +1,4 @@
-"""Loaders: DataLoader settings, the fast loader with its sampler and buffers, prefetching to a device."""
+"""Data loaders: DataLoaders with consistent settings, and FastLoader with its transform of whole batches."""
 
 import lazy_loader
 

@@ -1,4 +1,3 @@
-from . import dataloader as dataloader
 from .batch_transforms import FlipAndNormalize as FlipAndNormalize
 from .dataloader import dataloader_kwargs as dataloader_kwargs
 from .dataloader import make_loader as make_loader

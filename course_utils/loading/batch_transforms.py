@@ -1,4 +1,4 @@
-"""Transforms of whole batches, for `course_utils.loading.fast_loader`, that return them in reused memory."""
+"""Transform whole batches, for `FastLoader`, into reused memory."""
 
 from collections.abc import Sequence
 
@@ -11,15 +11,15 @@ IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 class FlipAndNormalize:
-    """Turn uint8 batches into float32, normalised, each image mirrored left to right or not by itself.
+    """Normalise uint8 batches to float32, and flip each image horizontally at random.
 
-    torchvision's `RandomHorizontalFlip` draws once for all that it is given: a batch would be flipped as one.
+    torchvision's `RandomHorizontalFlip` would flip all images of a batch or none.
 
     Args:
-        mean: Of each channel, in 0-1; subtracted.
-        std: Of each channel, in 0-1; divided by.
-        flip: Probability to mirror an image.
-        seed: For the private generator that decides.
+        mean: Mean of each channel, from 0 to 1.
+        std: Standard deviation of each channel, from 0 to 1.
+        flip: Probability that an image is flipped.
+        seed: Seed of the private generator.
     """
 
     def __init__(
@@ -32,30 +32,30 @@ class FlipAndNormalize:
         self.scale = 1 / (255 * torch.tensor(std))
         self.shift = -torch.tensor(mean) / torch.tensor(std)
         self.flip, self.generator = flip, torch.Generator().manual_seed(seed)
-        self._memory: BufferPool | None = None
+        self._pool: BufferPool | None = None
 
     def __call__(self, images: torch.Tensor) -> torch.Tensor:
-        """Return float32 of the same shape (N, 3, H, W), in `channels_last`."""
-        mirrored = torch.rand(len(images), generator=self.generator) < self.flip
+        """Return float32 images of the same shape (N, 3, H, W), in `channels_last`."""
+        flipped = torch.rand(len(images), generator=self.generator) < self.flip
         if images.device.type != "cpu":
-            return self._at_once(images, mirrored.to(images.device))
+            return self._on_device(images, flipped.to(images.device))
         pixels = images.permute(0, 2, 3, 1)
         result = self._take(pixels.shape)
         rows = [values.repeat(pixels.shape[2]) for values in (self.scale, self.shift)]
-        # One image after the other: each stays in the core's own cache from the first step to the last.
+        # Image by image: each stays in the core's cache through all steps.
         with one_thread():
-            for source, target, mirror in zip(pixels, result, mirrored.tolist(), strict=True):
-                target.copy_(source.flip(1) if mirror else source)
+            for source, target, flip in zip(pixels, result, flipped.tolist(), strict=True):
+                target.copy_(source.flip(1) if flip else source)
                 target.flatten(1).mul_(rows[0]).add_(rows[1])
         return result.permute(0, 3, 1, 2)
 
     def _take(self, shape: torch.Size) -> torch.Tensor:
-        known = self._memory
-        if known is None or known.shape[1:] != shape[1:] or known.shape[0] < shape[0]:
-            self._memory = BufferPool(tuple(shape), torch.float32)
-        return self._memory.take()[: shape[0]]
+        pool = self._pool
+        if pool is None or pool.shape[1:] != shape[1:] or pool.shape[0] < shape[0]:
+            pool = self._pool = BufferPool(tuple(shape), torch.float32)
+        return pool.take()[: shape[0]]
 
-    def _at_once(self, images: torch.Tensor, mirrored: torch.Tensor) -> torch.Tensor:
-        images = torch.where(mirrored[:, None, None, None], images.flip(3), images)
+    def _on_device(self, images: torch.Tensor, flipped: torch.Tensor) -> torch.Tensor:
+        images = torch.where(flipped[:, None, None, None], images.flip(3), images)
         scale, shift = (values.to(images.device)[:, None, None] for values in (self.scale, self.shift))
         return torch.addcmul(shift, images.float(), scale)

@@ -1,4 +1,4 @@
-"""Memory for batches that is used over and over, but never while somebody still holds a batch in it."""
+"""Reuse the memory of batches once no tensor refers to it any more."""
 
 import weakref
 from collections import deque
@@ -10,14 +10,14 @@ import torch
 class BufferPool:
     """Tensors of one shape in reused memory.
 
-    New memory costs a page fault every 4 KiB, so a tensor's memory comes back here when the tensor and all
-    that share memory with it are gone, and serves the next one. Who keeps every tensor gets new memory each
-    time; nobody ever finds other numbers in a tensor that is kept.
+    New memory costs a page fault every 4 KiB. So the memory of a tensor returns to this pool when the tensor
+    and all that share its memory are gone, and a later tensor reuses it. A tensor still referenced is never
+    overwritten.
 
     Args:
         shape: Shape of the tensors.
-        dtype: Their type.
-        pinned: Use page-locked memory, from which a GPU can copy while the CPU goes on.
+        dtype: Type of their elements.
+        pinned: Use page-locked memory, from which a GPU copies asynchronously.
     """
 
     def __init__(
@@ -27,17 +27,17 @@ class BufferPool:
         self._free: deque[np.ndarray] = deque()
 
     def take(self) -> torch.Tensor:
-        """Return a tensor with any content."""
+        """Return a tensor with arbitrary content."""
         try:
             memory = self._free.pop()
         except IndexError:
-            memory = self._new()
-        lent = memory.view()  # the tensor's storage holds this view, so the view ends when the storage does
+            memory = self._allocate()
+        lent = memory.view()  # the tensor's storage holds this view, so both are freed together
         weakref.finalize(lent, self._free.append, memory).atexit = False
         return torch.from_numpy(lent)
 
-    def _new(self) -> np.ndarray:
+    def _allocate(self) -> np.ndarray:
         if self.pinned:
             return torch.empty(self.shape, dtype=self.dtype, pin_memory=True).numpy()
-        # NumPy asks the system for huge pages, and PyTorch does not: the processor finds addresses faster.
+        # NumPy, unlike PyTorch, asks the system for huge pages, which cause fewer TLB misses.
         return np.empty(self.shape, torch.empty(0, dtype=self.dtype).numpy().dtype)

@@ -1,28 +1,21 @@
-"""DataLoaders with settings that go together, and without a warning for having more workers than cores."""
+"""Create DataLoaders with consistent settings, and without a warning about more workers than cores."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
-__all__ = ["QuietDataLoader", "accelerator_or_cpu", "dataloader_kwargs", "make_loader"]
+_T_co = TypeVar("_T_co", covariant=True)
 
 
-class QuietDataLoader(DataLoader):
-    """A ``DataLoader`` that starts as many workers as it is told, and says nothing on stderr about it.
+class QuietDataLoader(DataLoader[_T_co]):
+    """A ``DataLoader`` that does not warn on stderr when it starts more workers than there are cores.
 
-    ``course_utils.system.cpu_count.worker_advice`` says the same as a sentence that a notebook can show.
+    ``course_utils.system.worker_advice`` says the same in a sentence that a notebook can display.
     """
 
     def check_worker_number_rationality(self) -> None:
-        """Say nothing, where ``DataLoader`` compares the workers with the cores and warns."""
-
-
-def accelerator_or_cpu() -> torch.device:
-    """Name the accelerator that PyTorch finds (CUDA, MPS, ...), or the CPU."""
-    return (
-        torch.accelerator.current_accelerator() if torch.accelerator.is_available() else torch.device("cpu")
-    )
+        """Do nothing; ``DataLoader`` compares the numbers of workers and cores, and warns."""
 
 
 def dataloader_kwargs(
@@ -32,17 +25,17 @@ def dataloader_kwargs(
     prefetch_factor: int | None = None,
     start_method: str | None = None,
 ) -> dict[str, Any]:
-    """Keep those ``DataLoader`` settings that make sense together.
+    """Return those ``DataLoader`` settings that are consistent with each other.
 
-    Without workers there is nothing to keep alive or to prefetch, and without an accelerator nothing to pin
-    for: ``DataLoader`` refuses the first two and warns about the third, so they are left out.
+    ``DataLoader`` refuses to keep or prefetch with workers that do not exist, and warns about pinning memory
+    without an accelerator, so these settings are left out.
 
     Args:
-        num_workers: processes that load; 0 loads in the main process.
-        persistent_workers: keep the workers from one epoch to the next.
-        pin_memory: copy each batch to page-locked memory, so that its transfer can overlap with work.
-        prefetch_factor: batches in flight *per worker*; None is ``DataLoader``'s own choice.
-        start_method: ``"fork"``, ``"spawn"`` or ``"forkserver"``; None follows Python's default.
+        num_workers: Number of worker processes; 0 loads in the main process.
+        persistent_workers: Keep the workers from one epoch to the next.
+        pin_memory: Copy each batch to page-locked memory, so that its transfer can overlap with computation.
+        prefetch_factor: Batches in flight *per worker*; None for ``DataLoader``'s default.
+        start_method: ``"fork"``, ``"spawn"`` or ``"forkserver"``; None for Python's default.
 
     Returns:
         Keyword arguments for ``DataLoader``.
@@ -68,27 +61,33 @@ def dataloader_kwargs(
 
 
 def make_loader(
-    dataset: Dataset,
+    dataset: Dataset[Any],
     batch_size: int,
     num_workers: int = 0,
     *,
     shuffle: bool = False,
     seed: int = 0,
-    **more: object,
-) -> DataLoader:
-    """Make a ``DataLoader`` that shuffles by a seed of its own and never warns about its workers.
+    persistent_workers: bool = False,
+    pin_memory: bool = False,
+    prefetch_factor: int | None = None,
+    start_method: str | None = None,
+    **options: Any,  # noqa: ANN401 - whatever DataLoader accepts
+) -> DataLoader[Any]:
+    """Return a ``DataLoader`` that shuffles with a seed and does not warn about the number of workers.
 
     Args:
-        dataset: map-style or iterable.
-        batch_size: samples in a batch.
-        num_workers: processes that load; all of them run, also with fewer cores.
-        shuffle: a new order in each epoch, the same ones for the same seed; iterable datasets keep theirs.
-        seed: for the orders and for the workers' own generators.
-        **more: ``persistent_workers``, ``pin_memory``, ``prefetch_factor`` and ``start_method`` as in
-            `dataloader_kwargs`; anything else goes to ``DataLoader`` as it is (``collate_fn``, ``sampler``).
+        dataset: Map-style or iterable.
+        batch_size: Samples per batch.
+        num_workers: Number of worker processes; all of them start, even with fewer cores.
+        shuffle: Use a new order in each epoch, determined by the seed; ignored for an iterable dataset.
+        seed: Seed of the orders and of the workers' own generators.
+        persistent_workers: As in `dataloader_kwargs`.
+        pin_memory: As in `dataloader_kwargs`.
+        prefetch_factor: As in `dataloader_kwargs`.
+        start_method: As in `dataloader_kwargs`.
+        **options: Passed to ``DataLoader`` unchanged (``collate_fn``, ``sampler``, ...).
     """
-    ours = ("persistent_workers", "pin_memory", "prefetch_factor", "start_method")
-    kwargs = dataloader_kwargs(num_workers, **{name: more.pop(name) for name in ours if name in more})
+    kwargs = dataloader_kwargs(num_workers, persistent_workers, pin_memory, prefetch_factor, start_method)
     generator = torch.Generator().manual_seed(seed)
     shuffle = shuffle and not isinstance(dataset, IterableDataset)
-    return QuietDataLoader(dataset, batch_size, shuffle, generator=generator, **kwargs, **more)
+    return QuietDataLoader(dataset, batch_size, shuffle, generator=generator, **kwargs, **options)

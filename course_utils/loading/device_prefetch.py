@@ -1,4 +1,4 @@
-"""Batches on their way to a GPU, while it computes with the one before."""
+"""Copy batches to a GPU on a side stream, while the GPU computes with the previous batch."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -7,38 +7,39 @@ import torch
 Batch = tuple[torch.Tensor, torch.Tensor]
 
 
-def on_device(
+def prefetch_to_device(
     batches: Iterable[tuple[int, Batch]],
     device: torch.device,
     transform: Callable[[torch.Tensor], torch.Tensor],
 ) -> Iterator[tuple[int, Batch]]:
-    """Copy each batch on a side stream, and give it out when the next one is under way.
+    """Copy each batch on a side stream, and yield it once the copy of the next one has been queued.
 
-    The host waits for each copy. Here it may: the loader's threads go on decoding meanwhile.
+    The host waits for each copy, which is harmless here: the loader's threads continue decoding.
 
     Args:
         batches: Numbered pairs of images, in pinned memory, and labels.
         device: A CUDA device.
-        transform: Gets the images, on the device and on the side stream.
+        transform: Applied to the images on the device, on the side stream.
 
     Yields:
         The number, and images and labels on the device, ready for the current stream.
     """
-    side, ahead = torch.cuda.Stream(device), None
+    side: torch.cuda.Stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]  # not annotated
+    ahead = None
     for number, source in batches:
         source = source[0], source[1].pin_memory()
         with torch.cuda.stream(side):
             images, labels = (tensor.to(device, non_blocking=True) for tensor in source)
-            batch, done = (transform(images), labels), side.record_event()
+            batch, copied = (transform(images), labels), side.record_event()
         if ahead:
-            yield _arrived(*ahead)
-        ahead = number, batch, done, source
+            yield _wait(*ahead)
+        ahead = number, batch, copied, source
     if ahead:
-        yield _arrived(*ahead)
+        yield _wait(*ahead)
 
 
-def _arrived(number: int, batch: Batch, done: torch.cuda.Event, source: Batch) -> tuple[int, Batch]:
-    done.synchronize()  # until here the source was held: its memory is free for other images only now
-    for tensor in batch:  # from the side stream's memory, which must outlive the work of the current one
+def _wait(number: int, batch: Batch, copied: torch.cuda.Event, source: Batch) -> tuple[int, Batch]:
+    copied.synchronize()  # `source` is referenced until here, so its memory is not reused before
+    for tensor in batch:  # allocated on the side stream: not to be freed before the current one has used it
         tensor.record_stream(torch.cuda.current_stream(tensor.device))
     return number, batch

@@ -1,9 +1,31 @@
-"""Which images each batch of an epoch holds, for each of the processes that share it."""
+"""Determine which images each batch of an epoch holds, for each of the processes that share the epoch."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
+
+
+class OrderOptions(TypedDict, total=False):
+    """Optional arguments of `EpochOrder`."""
+
+    shuffle: bool
+    seed: int
+    drop_last: bool
+    rank: int
+    world_size: int
+
+
+class SharedSettings(TypedDict):
+    """Settings of an `EpochOrder` that are the same for all ranks."""
+
+    images: int
+    batch_size: int
+    shuffle: bool
+    seed: int
+    drop_last: bool
+    world_size: int
 
 
 @dataclass(frozen=True)
@@ -11,13 +33,16 @@ class EpochOrder:
     """The order of the images in every epoch.
 
     Args:
-        images: How many there are.
-        batch_size: Images in a batch; the last one may have fewer.
-        shuffle: Another order in each epoch, drawn from `seed` and the number of the epoch.
-        seed: Number of the sequence of orders.
-        drop_last: Whole batches only, and as many for every rank.
-        rank: Number of this process among `world_size`; each image goes to one of them.
-        world_size: Processes that share each epoch.
+        images: Number of images.
+        batch_size: Images per batch; the last one may have fewer.
+        shuffle: Use another order in each epoch, drawn from `seed` and the epoch's number.
+        seed: Seed of the sequence of orders.
+        drop_last: Only full batches, and the same number for every rank.
+        rank: Number of this process among `world_size`; each image belongs to one of them.
+        world_size: Number of processes that share each epoch.
+
+    Raises:
+        ValueError: `batch_size` or `rank` is out of range.
     """
 
     images: int
@@ -30,7 +55,7 @@ class EpochOrder:
 
     def __post_init__(self) -> None:
         if self.batch_size < 1 or not 0 <= self.rank < self.world_size:
-            raise ValueError("batch_size is at least 1, and rank is from 0 to world_size - 1")
+            raise ValueError("batch_size must be at least 1, and rank between 0 and world_size - 1")
 
     def __len__(self) -> int:
         whole, rest = divmod(self.images, self.world_size)
@@ -38,14 +63,26 @@ class EpochOrder:
             return whole // self.batch_size
         return math.ceil((whole + (self.rank < rest)) / self.batch_size)
 
-    def batches(self, epoch: int, given: int = 0) -> list[np.ndarray]:
-        """Return the numbers of the images, int64, of each batch of an epoch but the first ones `given`."""
+    def batches(self, epoch: int, skip: int = 0) -> list[np.ndarray]:
+        """Return the image numbers, int64, of each batch of this rank in an epoch.
+
+        Args:
+            epoch: Number of the epoch.
+            skip: Number of batches to leave out at the start.
+        """
         order = np.arange(self.images)
         if self.shuffle:
             order = np.random.default_rng([self.seed, epoch]).permutation(order)
         mine = order[self.rank :: self.world_size]
-        return [mine[n * self.batch_size :][: self.batch_size] for n in range(given, len(self))]
+        return [mine[n * self.batch_size :][: self.batch_size] for n in range(skip, len(self))]
 
-    def common(self) -> dict[str, int]:
-        """Return what is the same for all ranks: what must be the same for an epoch to be gone on with."""
-        return {name: value for name, value in asdict(self).items() if name != "rank"}
+    def shared_settings(self) -> SharedSettings:
+        """Return the settings that all ranks share, and that must be equal to resume an epoch."""
+        return {
+            "images": self.images,
+            "batch_size": self.batch_size,
+            "shuffle": self.shuffle,
+            "seed": self.seed,
+            "drop_last": self.drop_last,
+            "world_size": self.world_size,
+        }

@@ -61,7 +61,7 @@ def labels_of(batches):
     return [labels.tolist() for _, labels in batches]
 
 
-def test_gives_what_the_dataset_gives(path):
+def test_returns_the_same_samples_as_the_dataset(path):
     dataset = ZIPDataset(path, load_encoded=True)
     seen = 0
     for images, labels in FastLoader(path, 5):
@@ -85,7 +85,7 @@ def test_raw_members(tmp_path, order):
     assert torch.equal(images, torch.from_numpy(pixels).permute(0, 3, 1, 2))
 
 
-def test_shards_in_any_order_give_the_order_of_the_names(tmp_path):
+def test_shards_are_merged_in_the_order_of_the_names(tmp_path):
     shards = [
         pack(tmp_path / f"{n}.zip", [jpeg(i) for i in range(start, start + 4)], start)
         for n, start in enumerate((8, 0, 4))
@@ -93,7 +93,7 @@ def test_shards_in_any_order_give_the_order_of_the_names(tmp_path):
     assert labels_of(FastLoader(shards, 12)) == [list(range(12))]
 
 
-def test_a_kept_batch_never_changes(path):
+def test_kept_batch_is_never_overwritten(path):
     together = list(FastLoader(path, 4))
     one_by_one = [(images.clone(), labels) for images, labels in FastLoader(path, 4)]
     for (kept, _), (seen, _) in zip(together, one_by_one, strict=True):
@@ -101,22 +101,23 @@ def test_a_kept_batch_never_changes(path):
 
 
 def test_memory_is_that_of_a_few_batches(path, monkeypatch):
-    made, empty = [], torch.empty
-    monkeypatch.setattr(torch, "empty", lambda *a, **k: made.append(1) or empty(*a, **k))
+    allocated, allocate = [], BufferPool._allocate
+    monkeypatch.setattr(BufferPool, "_allocate", lambda pool: allocated.append(1) or allocate(pool))
+    batches = 0
     for _ in range(3):
         for _ in FastLoader(path, 1, in_flight=3, threads=2):
-            pass
-    # Three on their way, one given, one held by this loop, and one that each thread has not let go of yet.
-    assert len(made) <= 3 * (3 + 2 + 2)
+            batches += 1
+    # Three in flight, one delivered, one held by this loop, and one that each thread still references.
+    assert 3 * 3 <= len(allocated) <= 3 * (3 + 2 + 2) < batches
 
 
-def test_transform_gets_the_whole_batch(path):
+def test_transform_is_applied_to_whole_batch(path):
     loader = FastLoader(path, 10, transform=lambda images: images.float() / 255)
     assert [images.shape for images, _ in loader] == [(10, 3, 16, 24), (10, 3, 16, 24), (3, 3, 16, 24)]
     assert next(iter(loader))[0].dtype == torch.float32
 
 
-def test_orders(path):
+def test_order_is_reproducible_and_differs_between_epochs(path):
     loader, again = (FastLoader(path, 23, shuffle=True, seed=4) for _ in range(2))
     orders = [labels_of(loader)[0] for _ in range(3)]
     assert [sorted(order) for order in orders] == [list(range(23))] * 3
@@ -145,7 +146,7 @@ settings_of_loaders = st.fixed_dictionaries(
     options=settings_of_loaders,
     stops=st.lists(st.integers(0, 6), max_size=6),
 )
-def test_any_interleaving_gives_each_index_as_specified(
+def test_resumed_epochs_equal_uninterrupted_ones(
     tmp_path_factory, images, broken, world_size, options, stops
 ):
     members = [b"broken" if i in broken else jpeg(i) for i in range(images)]
@@ -160,10 +161,10 @@ def test_any_interleaving_gives_each_index_as_specified(
     ranks = [FastLoader(path, rank=rank, **options) for rank in range(world_size)]
     reference = [[labels_of(loader) for _ in range(epochs)] for loader in ranks]
     for epoch in range(epochs):
-        given_out = [label for rank in reference for batch in rank[epoch] for label in batch]
-        assert len(given_out) == len(set(given_out))
-        assert set(given_out) <= whole
-        assert options["drop_last"] or set(given_out) == whole
+        delivered = [label for rank in reference for batch in rank[epoch] for label in batch]
+        assert len(delivered) == len(set(delivered))
+        assert set(delivered) <= whole
+        assert options["drop_last"] or set(delivered) == whole
     if options["drop_last"]:
         assert len({len(loader) for loader in ranks}) == 1
     for loader, expected in zip(ranks, reference, strict=True):
@@ -171,10 +172,10 @@ def test_any_interleaving_gives_each_index_as_specified(
 
 
 def resumed(path, rank, options, stops, epochs):
-    """Walk through the epochs, stopping and going on with a new loader from the state; check the pixels."""
+    """Iterate over the epochs, stop, and resume with a new loader from the state; check the pixels."""
     loader, state, seen = FastLoader(path, rank=rank, **options), None, [[] for _ in range(epochs)]
     stops = iter(stops)
-    while (epoch := loader.state_dict()["at"][0]) < epochs:
+    while (epoch := loader.state_dict()["position"][0]) < epochs:
         stop = next(stops, None)
         for count, (images, labels) in enumerate(loader):
             check_pixels(images, labels)
@@ -193,13 +194,13 @@ def check_pixels(images, labels):
         assert np.abs(image.permute(1, 2, 0).numpy() - truth).max() <= 2
 
 
-def test_leaving_and_beginning_again_is_the_next_epoch(path):
+def test_iterating_anew_starts_next_epoch(path):
     one, other = (FastLoader(path, 23, shuffle=True) for _ in range(2))
     next(iter(one))
     assert labels_of(one) == (labels_of(other), labels_of(other))[1]
 
 
-def test_state_of_another_loader_is_refused(path):
+def test_state_of_another_loader_is_rejected(path):
     state = FastLoader(path, 4).state_dict()
     with pytest.raises(ValueError, match="another loader"):
         FastLoader(path, 5).load_state_dict(state)
@@ -212,12 +213,12 @@ def broken_path(tmp_path):
     return pack(tmp_path / "broken.zip", members)
 
 
-def test_broken_image_is_named(broken_path):
+def test_error_names_broken_image(broken_path):
     with pytest.raises(PackError, match=r"broken\.zip: img00000000\.JPEG: "):
         next(iter(FastLoader(broken_path, 3)))
 
 
-def test_broken_images_are_left_out(broken_path):
+def test_broken_images_are_skipped(broken_path):
     batches = list(FastLoader(broken_path, 4, on_error="skip"))
     assert labels_of(batches) == [[1, 2, 3], [4, 6], [8, 9, 10, 11]]
     for batch in batches:
@@ -237,20 +238,20 @@ def test_broken_images_are_replaced(broken_path):
     assert ["00000" in errors[0], "Premature end" in errors[1], "give a size" in errors[2]] == [True] * 3
 
 
-def test_a_batch_of_broken_images_only_is_not_given(tmp_path):
+def test_batch_of_broken_images_is_skipped(tmp_path):
     path = pack(tmp_path / "a.zip", [jpeg(0), b"", b"", jpeg(3)])
     assert labels_of(FastLoader(path, 1, on_error="skip")) == [[0], [3]]
 
 
 @pytest.mark.parametrize("other", [(24, 17), (25, 16), (23, 16), (16, 24), (12, 8)])
-def test_other_size_is_refused_with_what_to_do(tmp_path, other):
+def test_error_for_other_size_suggests_resizing(tmp_path, other):
     path = pack(tmp_path / "a.zip", [jpeg(0), jpeg(1, other)])
     with pytest.raises(PackError, match=f"{other[1]}x{other[0]} pixels.* give a size"):
         list(FastLoader(path, 2))
 
 
 @pytest.mark.parametrize("size", [(16, 24), (10, 11), 64])
-def test_other_sizes_are_resized(tmp_path, size):
+def test_images_of_other_sizes_are_resized(tmp_path, size):
     path = pack(tmp_path / "a.zip", [jpeg(0), jpeg(1, (200, 150)), jpeg(2, (7, 9))])
     images, _ = next(iter(FastLoader(path, 3, size=size)))
     height, width = (size, size) if isinstance(size, int) else size
@@ -259,8 +260,8 @@ def test_other_sizes_are_resized(tmp_path, size):
     assert np.abs(images[1].permute(1, 2, 0).numpy().astype(int) - np.asarray(expected)).mean() < 4
 
 
-def held_by_process():
-    """Threads and open files; what earlier tests have left may end at any moment."""
+def threads_and_files():
+    """Return threads and open files; those that earlier tests left may end at any time."""
     gc.collect()
     return {*threading.enumerate(), *(FDS.iterdir() if FDS.exists() else ())}
 
@@ -294,18 +295,18 @@ def leave_by_bad_transform(loader):
 @pytest.mark.parametrize(
     "leave", [leave_by_break, leave_by_exception, leave_by_interrupt, leave_by_bad_transform, list]
 )
-def test_nothing_is_left_behind(path, leave):
-    before = held_by_process()
+def test_no_threads_or_files_remain(path, leave):
+    before = threads_and_files()
     loader = FastLoader(path, 2)
     leave(loader)
     assert set(threading.enumerate()) <= before
     loader.transform = None
     assert len(labels_of(loader)) == len(loader)
     del loader
-    assert held_by_process() <= before
+    assert threads_and_files() <= before
 
 
-def test_two_iterations_at_once_are_refused(path):
+def test_concurrent_iterations_are_rejected(path):
     loader = FastLoader(path, 4)
     first = iter(loader)
     next(first)
@@ -322,17 +323,24 @@ loader = FastLoader(sys.argv[1], 2)
 {body}
 """
 EXIT = "batches = iter(loader); next(batches); sys.exit(7)"
-# It lives until the modules that it needs are taken apart.
+# The iterator is still referenced when the interpreter unloads the modules that it needs.
 LATE = "import concurrent.futures.thread as pools; pools.mine = iter(loader); next(pools.mine); sys.exit(7)"
 INTERRUPT = """
-import signal, threading
-loader.images.read_into = lambda i, pixels: __import__("time").sleep(0.05)
-timer = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
-timer.start()
+import signal, threading, time
+decoding = threading.Event()
+
+def slow(i, pixels):
+    if i > 10:  # by then all decoders have started
+        decoding.set()
+    time.sleep(0.02)
+
+loader.images.read_into = slow
+interrupter = threading.Thread(target=lambda: decoding.wait() and signal.raise_signal(signal.SIGINT))
+interrupter.start()
 try:
     list(loader)
 except KeyboardInterrupt:
-    timer.join()
+    interrupter.join()
     sys.exit(7 if threading.active_count() == 1 else 1)
 """
 FORK = """
@@ -356,9 +364,9 @@ sys.exit(7 if (total, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])) == (21
             FORK, marks=pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
         ),
     ],
-    ids=["exit", "late exit", "interrupt", "fork"],
+    ids=["exit", "late_exit", "interrupt", "fork"],
 )
-def test_in_a_process_of_its_own(path, body):
+def test_exit_interrupt_and_fork(path, body):
     done = subprocess.run(
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", SCRIPT.format(body=body), path],
         capture_output=True,
@@ -370,7 +378,7 @@ def test_in_a_process_of_its_own(path, body):
 
 
 @pytest.mark.skipif(not FDS.exists(), reason="memory is read from /proc, which this system lacks")
-def test_ten_thousand_iterations_leak_nothing(tmp_path):
+def test_ten_thousand_iterations_do_not_leak(tmp_path):
     path = pack(tmp_path / "a.zip", [jpeg(0), jpeg(1), b"broken"])
     loader = FastLoader(path, 2, shuffle=True, on_error="skip")
     rss = []
@@ -379,20 +387,20 @@ def test_ten_thousand_iterations_leak_nothing(tmp_path):
             if i % 3 == 0:
                 break
         if i in (2_000, 9_999):
-            rss.append((held_by_process(), int(Path("/proc/self/statm").read_text().split()[1])))
+            rss.append((threads_and_files(), int(Path("/proc/self/statm").read_text().split()[1])))
     (before, pages_before), (after, pages_after) = rss
     assert after <= before
     assert (pages_after - pages_before) * os.sysconf("SC_PAGE_SIZE") < 4 << 20
 
 
-def test_benchmark_takes_it(path):
+def test_benchmark_accepts_it(path):
     loader = FastLoader(path, 4, shuffle=True)
     result = benchmark(loader, 2, None, None, None, None, "cpu", warm_start=True)
     assert result.images == 23
 
 
 @pytest.mark.parametrize("wrong", [{"batch_size": 0}, {"rank": 1}, {"world_size": 0}])
-def test_numbers_without_sense_are_refused(path, wrong):
+def test_invalid_numbers_are_rejected(path, wrong):
     with pytest.raises(ValueError, match="at least 1"):
         FastLoader(path, **({"batch_size": 4} | wrong))
 
@@ -401,17 +409,17 @@ gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA
 
 
 @gpu
-def test_gpu_gets_the_same_batches(path):
-    for (images, labels), (there, labels_there) in zip(
+def test_gpu_receives_the_same_batches(path):
+    for (images, labels), (on_gpu, labels_on_gpu) in zip(
         FastLoader(path, 4), FastLoader(path, 4, device="cuda", transform=lambda x: x.flip(3)), strict=True
     ):
-        assert there.is_cuda
-        assert torch.equal(images.flip(3), there.cpu())
-        assert torch.equal(labels, labels_there.cpu())
+        assert on_gpu.is_cuda
+        assert torch.equal(images.flip(3), on_gpu.cpu())
+        assert torch.equal(labels, labels_on_gpu.cpu())
 
 
 @gpu
-def test_gpu_batches_stay_right_while_it_is_busy(path):
+def test_gpu_batches_are_not_overwritten_while_it_is_busy(path):
     busy = torch.randn(4096, 4096, device="cuda")
     sums = []
     for images, labels in FastLoader(path, 4, device="cuda"):

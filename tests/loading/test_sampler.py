@@ -13,15 +13,15 @@ from course_utils.loading.sampler import EpochOrder
     seed=st.integers(0, 5),
     epoch=st.integers(0, 5),
 )
-def test_ranks_share_an_epoch_without_duplicates(images, batch_size, world_size, shuffle, seed, epoch):
+def test_ranks_share_epoch_without_duplicates(images, batch_size, world_size, shuffle, seed, epoch):
     def orders(drop_last):
         return [
             EpochOrder(images, batch_size, shuffle, seed, drop_last, rank, world_size)
             for rank in range(world_size)
         ]
 
-    given_out = [batch for order in orders(False) for batch in order.batches(epoch)]
-    assert sorted(np.concatenate([*given_out, np.arange(0)])) == list(range(images))
+    delivered = [batch for order in orders(False) for batch in order.batches(epoch)]
+    assert sorted(np.concatenate([*delivered, np.arange(0)])) == list(range(images))
     assert all(len(order) == len(order.batches(epoch)) for order in orders(False) + orders(True))
     for order, whole in zip(orders(True), orders(False), strict=True):
         batches = order.batches(epoch)
@@ -30,12 +30,14 @@ def test_ranks_share_an_epoch_without_duplicates(images, batch_size, world_size,
         assert {len(batch) for batch in batches} <= {batch_size}
 
 
-def test_the_rest_of_an_epoch():
+def test_skip_leaves_out_first_batches():
     order = EpochOrder(23, 4, shuffle=True, seed=2)
-    assert all(map(np.array_equal, order.batches(1)[4:], order.batches(1, 4)))
+    rest = [batch.tolist() for batch in order.batches(1, skip=4)]
+    assert rest == [batch.tolist() for batch in order.batches(1)][4:]
+    assert [len(batch) for batch in rest] == [4, 3]
 
 
-def test_order_depends_on_seed_and_epoch_only():
+def test_seed_and_epoch_determine_order():
     orders = {
         tuple(EpochOrder(50, 50, True, seed).batches(epoch)[0]) for seed in range(3) for epoch in range(3)
     }
