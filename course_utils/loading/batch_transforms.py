@@ -33,12 +33,15 @@ class FlipAndNormalize:
         self.shift = -torch.tensor(mean) / torch.tensor(std)
         self.flip, self.generator = flip, torch.Generator().manual_seed(seed)
         self._pool: BufferPool | None = None
+        self._constants: dict[torch.device, tuple[torch.Tensor, torch.Tensor]] = {}
 
     def __call__(self, images: torch.Tensor) -> torch.Tensor:
         """Return float32 images of the same shape (N, 3, H, W), in `channels_last`."""
         flipped = torch.rand(len(images), generator=self.generator) < self.flip
         if images.device.type != "cpu":
-            return self._on_device(images, flipped.to(images.device))
+            # From pinned memory the copy does not block the host, which would wait for the queued work.
+            flipped = flipped.pin_memory() if images.is_cuda else flipped
+            return self._on_device(images, flipped.to(images.device, non_blocking=True))
         pixels = images.permute(0, 2, 3, 1)
         result = self._take(pixels.shape)
         rows = [values.repeat(pixels.shape[2]) for values in (self.scale, self.shift)]
@@ -57,5 +60,9 @@ class FlipAndNormalize:
 
     def _on_device(self, images: torch.Tensor, flipped: torch.Tensor) -> torch.Tensor:
         images = torch.where(flipped[:, None, None, None], images.flip(3), images)
-        scale, shift = (values.to(images.device)[:, None, None] for values in (self.scale, self.shift))
+        if images.device not in self._constants:
+            per_channel = (values[:, None, None] for values in (self.scale, self.shift))
+            scale, shift = (values.to(images.device) for values in per_channel)
+            self._constants[images.device] = scale, shift
+        scale, shift = self._constants[images.device]
         return torch.addcmul(shift, images.float(), scale)

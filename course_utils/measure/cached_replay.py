@@ -1,7 +1,7 @@
 """Measure headroom: how much faster a training would run if loading were free."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from itertools import repeat
 
@@ -10,6 +10,7 @@ import torch
 __all__ = ["Headroom", "headroom"]
 
 HIDDEN_BELOW = 1.1
+ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -51,17 +52,27 @@ def headroom(
 ) -> Headroom:
     """Time the same steps twice: fed by the loader, and with its first batch replayed from memory.
 
+    The batches that workers prefetch at the start are ready at once and say nothing about the speed of the
+    loader, so they are left out, and several rounds of all workers are timed.
+
     Args:
-        dataloader: yields sequences of tensors; at least `warm_up + num_batches` batches.
+        dataloader: yields sequences of tensors; at least as many batches as are timed and left out.
         step: one training step, called as `step(*batch)` with the batch on `device`.
         device: where the step computes; synchronised only at the start and the end of each measurement.
-        num_batches: steps to time.
-        warm_up: untimed steps before them.
+        num_batches: steps to time, at least; `ROUNDS` for each worker of a `DataLoader` if that is more.
+        warm_up: untimed steps before them, in addition to the prefetched batches of a `DataLoader`.
 
     Raises:
-        ValueError: The loader has too few batches.
+        ValueError: The loader has too few batches; if it has a length, before anything is timed.
     """
     device = torch.device(device)
+    workers = getattr(dataloader, "num_workers", 0)
+    warm_up += workers * (getattr(dataloader, "prefetch_factor", None) or 0)
+    num_batches = max(num_batches, ROUNDS * workers)
+    if isinstance(dataloader, Sized) and 0 < len(dataloader) < warm_up + num_batches:
+        raise ValueError(
+            f"the loader has too few batches ({len(dataloader)}): {warm_up} + {num_batches} are needed"
+        )
     batches = iter(dataloader)
     first = next(batches, None)
     if first is None:

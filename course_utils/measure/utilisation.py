@@ -64,11 +64,12 @@ def cpu_sampler() -> Sampler:
     return sample
 
 
-def _sampler(device: torch.device) -> tuple[Sampler, str]:
+def _sampler(device: torch.device) -> tuple[Sampler, str, str]:
     if device.type == "cuda":
         with suppress(pynvml.NVMLError):
-            return gpu_sampler(device), "GPU busy (%)"
-    return cpu_sampler(), "CPU time (% of one core)"
+            return gpu_sampler(device), "GPU busy (%)", torch.cuda.get_device_name(device)
+    unknown = "" if device.type == "cpu" else f"; the {device.type} device reports no utilisation"
+    return cpu_sampler(), "CPU time (% of one core)", f"host CPU{unknown}"
 
 
 class Utilisation:
@@ -91,7 +92,7 @@ class Utilisation:
     """
 
     def __init__(self, device: torch.device | str, interval: float = 0.1) -> None:
-        self._sample, self.unit = _sampler(torch.device(device))
+        self._sample, self.unit, self.source = _sampler(torch.device(device))
         self.interval = interval
         self.samples: list[tuple[float, dict[str, float]]] = []
         self._stop = threading.Event()

@@ -195,6 +195,6 @@ class Recorder:
 
 
 def device_name(device: torch.device | str) -> str:
-    """Return the name of a device for the label of a number: the GPU's name, or "CPU"."""
+    """Return the name of a device, for the label of a number: the GPU's name, "CPU" or, say, "MPS"."""
     device = torch.device(device)
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type.upper()

@@ -16,6 +16,9 @@ from course_utils.pipeline.trace import Run
 # prefetcher(batches, device, cuda), where `cuda` has the functions of `torch.cuda` that it needs
 Prefetcher: TypeAlias = Callable[[Iterable[Any], torch.device, Any], Iterable[Any]]
 STEPS_AHEAD = 8
+DEEPEST_PREFETCH = 4
+ROUNDS = 3
+LEAST_MEASURED = 20
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,20 @@ def tuning_steps(workers: int, accelerator: bool) -> tuple[TuningStep, ...]:
 
 
 def _deeper(pipeline: Pipeline) -> TuningStep:
-    return TuningStep("prefetch factor 4", "prefetch_factor: 2 to 4", replace(pipeline, prefetch_factor=4))
+    deep = replace(pipeline, prefetch_factor=DEEPEST_PREFETCH)
+    return TuningStep(
+        f"prefetch factor {DEEPEST_PREFETCH}", f"prefetch_factor: 2 to {DEEPEST_PREFETCH}", deep
+    )
+
+
+def warm_up_steps(workers: int) -> int:
+    """Return the number of steps to leave out of a run: all prefetched batches, and a few for the warm-up."""
+    return DEEPEST_PREFETCH * workers + 4
+
+
+def measured_steps(workers: int) -> int:
+    """Return the number of steps to measure: several rounds of all workers."""
+    return max(LEAST_MEASURED, ROUNDS * workers)
 
 
 def record_step(
@@ -108,13 +124,19 @@ def record_step(
         read_methods: Methods whose time counts as reading; see `Recorder`.
 
     Raises:
-        ValueError: The step needs a GPU or a prefetcher and there is none.
+        ValueError: The step needs a GPU or a prefetcher and there is none, the loader has too few batches, or
+            the device is neither a CPU nor a CUDA device.
     """
     device = torch.device(device)
     on_gpu = device.type == "cuda"
+    if not on_gpu and device.type != "cpu":
+        raise ValueError(f"the recorder times CPUs and CUDA devices only; the device is {device}")
+    loader = step.loader(dataset, batch_size)
+    if len(loader) < num_batches:
+        raise ValueError(f"the dataset has {len(loader)} batches of {batch_size}; {num_batches} are needed")
     if step.needs_gpu and not on_gpu:
         raise ValueError(f"{step.name} needs a GPU; the device is {device}")
-    recorder = Recorder(step.loader(dataset, batch_size), torch.cuda if on_gpu else None, read_methods)
+    recorder = Recorder(loader, torch.cuda if on_gpu else None, read_methods)
     batches: Iterable[Any] = recorder.batches(num_batches)
     if step.pipeline.device_prefetch:
         if prefetcher is None:

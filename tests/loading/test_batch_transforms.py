@@ -1,5 +1,6 @@
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 from torchvision.transforms import v2
 
 from course_utils.loading.batch_transforms import IMAGENET_MEAN, IMAGENET_STD, FlipAndNormalize
@@ -38,6 +39,25 @@ def test_device_and_cpu_agree(images):
     transform = FlipAndNormalize()
     flipped = torch.rand(6, generator=torch.Generator().manual_seed(0)) < 0.5
     torch.testing.assert_close(transform._on_device(images, flipped), transform(images), atol=1e-5, rtol=0)
+
+
+class CopiesToDevice(TorchDispatchMode):
+    """Counts the copies from the host to the meta device, which stands for a GPU."""
+
+    count = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        target = (kwargs or {}).get("device")
+        self.count += func is torch.ops.aten._to_copy.default and target == torch.device("meta")
+        return func(*args, **(kwargs or {}))
+
+
+def test_later_batches_copy_only_their_flip_decisions_to_the_device(images):
+    transform, on_device = FlipAndNormalize(), images.to("meta")
+    transform(on_device)
+    with CopiesToDevice() as copies:
+        assert transform(on_device).device.type == "meta"
+    assert copies.count == 1
 
 
 def test_kept_results_of_different_sizes_are_not_overwritten(images):

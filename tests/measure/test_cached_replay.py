@@ -40,6 +40,30 @@ def test_factor_is_the_speed_up_of_free_loading(fake_time):
     assert (result.loading, result.cached, result.factor) == (5.0, 2.0, 2.5)
 
 
+def test_prefetched_batches_are_left_out_and_all_workers_are_timed_several_rounds(fake_time):
+    class TenWorkers:
+        """A loader whose first 20 batches are prefetched; later ones arrive in rounds of ten."""
+
+        num_workers, prefetch_factor = 10, 2
+
+        def __iter__(self):
+            for number in range(60):
+                fake_time.now += 50.0 if number >= 20 and number % 10 == 0 else 0.0
+                yield torch.tensor([number]), torch.tensor([0])
+
+    def step(images, labels):
+        fake_time.now += 1.0
+
+    result = headroom(TenWorkers(), step, "cpu", num_batches=20)
+    assert (result.loading, result.cached) == (6.0, 1.0)
+
+
+def test_too_short_loader_raises_before_any_step():
+    loader = DataLoader(SyntheticImageDataset(10, 4), batch_size=2, num_workers=2)
+    with pytest.raises(ValueError, match=r"too few batches \(5\): 6 \+ 6 are needed"):
+        headroom(loader, lambda *batch: pytest.fail("trained"), "cpu", num_batches=1)
+
+
 def test_too_short_loader_raises(fake_time):
     with pytest.raises(ValueError, match="2 \\+ 9 are needed"):
         headroom(slow_loader(fake_time, 1.0), lambda *batch: None, "cpu", num_batches=9)

@@ -63,7 +63,17 @@ def test_cpu_time_replaces_a_gpu_without_nvml_support(monkeypatch):
         raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
 
     monkeypatch.setattr(utilisation, "gpu_sampler", unsupported)
-    assert Utilisation("cuda").unit == "CPU time (% of one core)"
+    watch = Utilisation("cuda")
+    assert watch.unit == "CPU time (% of one core)"
+    assert watch.source == "host CPU; the cuda device reports no utilisation"
+
+
+def test_source_names_what_was_sampled(monkeypatch):
+    monkeypatch.setattr(utilisation, "gpu_sampler", lambda device: dict)
+    monkeypatch.setattr("torch.cuda.get_device_name", lambda device: "NVIDIA H100")
+    assert Utilisation("cuda").source == "NVIDIA H100"
+    assert Utilisation("mps").source == "host CPU; the mps device reports no utilisation"
+    assert Utilisation("cpu").source == "host CPU"
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")

@@ -41,6 +41,17 @@ def test_gpu_step_on_the_cpu_raises():
         record_step(tuning_steps(1, accelerator=True)[-1], DATASET, lambda *batch: None, "cpu", 4, 2)
 
 
+def test_device_that_the_recorder_cannot_time_raises():
+    with pytest.raises(ValueError, match="CPUs and CUDA devices only; the device is mps"):
+        record_step(tuning_steps(1, accelerator=False)[0], DATASET, lambda *batch: None, "mps", 4, 2)
+
+
+def test_too_short_dataset_raises_before_the_first_step():
+    step = tuning_steps(0, accelerator=False)[0]
+    with pytest.raises(ValueError, match="6 batches of 4; 7 are needed"):
+        record_step(step, DATASET, lambda *batch: pytest.fail("trained"), "cpu", 4, 7)
+
+
 def test_ideal_is_the_longest_stage_with_loading_shared_by_the_workers():
     spans = (Span("m", "load", 0, 0, 6), Span("m", "collate", 0, 6, 8), Span("m", "compute", 0, 8, 11))
     run = Run("naive", "CPU", spans)

@@ -21,11 +21,13 @@ class PartlyBroken(Dataset[Sample]):
     def __init__(self, images: np.ndarray, labels: np.ndarray, broken: np.ndarray) -> None:
         self.images = [torch.from_numpy(image.copy()) for image in images]
         self.labels, self.broken = labels.tolist(), broken.tolist()
+        self.loaded = 0
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def __getitem__(self, index: int) -> Sample:
+        self.loaded += 1
         return (None if self.broken[index] else self.images[index]), self.labels[index]
 
 
@@ -37,10 +39,14 @@ class BatchRecord(TypedDict):
 
 
 class EpochRecord(TypedDict):
-    """The batches of one epoch, and the counts of broken images reported during it."""
+    """The batches of one epoch, and the counts of broken images reported during it.
+
+    `loaded` holds, for each batch, how many samples this process had loaded when it arrived.
+    """
 
     batches: list[BatchRecord]
     reported: list[int]
+    loaded: list[int]
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
@@ -79,15 +85,20 @@ def probe(
     with warnings.catch_warnings():
         # Python 3.12 warns when a process with threads forks.
         warnings.simplefilter("ignore", DeprecationWarning)
-        return {where: _epoch(loader, good_batches) for where, loader in loaders.items()}
+        return {where: _epoch(loader, dataset, good_batches) for where, loader in loaders.items()}
 
 
-def _epoch(loader: DataLoader[Sample], good_batches: Callable[..., Iterable[Any]]) -> EpochRecord:
+def _epoch(
+    loader: DataLoader[Sample], dataset: PartlyBroken, good_batches: Callable[..., Iterable[Any]]
+) -> EpochRecord:
     reported: list[int] = []
     batches: list[BatchRecord] = []
+    loaded: list[int] = []
+    dataset.loaded = 0
     for images, labels in good_batches(loader, lambda count: reported.append(int(count))):
+        loaded.append(dataset.loaded)
         batches.append({"images": _array(images), "labels": _array(labels)})
-    return {"batches": batches, "reported": reported}
+    return {"batches": batches, "reported": reported, "loaded": loaded}
 
 
 def _array(value: object) -> np.ndarray | None:
@@ -101,10 +112,11 @@ def judge(truth: Truth, found: Evidence) -> str:
         images, labels = _joined(epoch["batches"])
         _expect_samples(truth["images"][good], truth["labels"][good], images, labels)
         _expect_batch_count(len(epoch["batches"]), good)
+    _expect_one_at_a_time(found["here"]["loaded"], len(good))
     _expect_counts(int(truth["broken"].sum()), found)
     return (
         "Every good image arrives once, in order and with its own label; no batch is empty; the number of "
-        "dropped images is reported, also when a worker collates."
+        "dropped images is reported" + (", also when a worker collates." if truth["worker"] else ".")
     )
 
 
@@ -156,6 +168,15 @@ def _expect_batch_count(batches: int, good: np.ndarray) -> None:
     if batches < sum(whole) / 2:
         raise Mistake(
             "holds_everything", "Yield one batch after another, not the whole epoch in a few large ones."
+        )
+
+
+def _expect_one_at_a_time(loaded: list[int], samples: int) -> None:
+    if max(loaded[: len(loaded) // 2]) == samples:
+        raise Mistake(
+            "holds_everything",
+            "The whole epoch is loaded before the training loop gets half of its batches. Yield each batch as "
+            "soon as the loader delivers it: an epoch may not fit into memory.",
         )
 
 
