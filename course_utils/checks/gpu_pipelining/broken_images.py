@@ -175,8 +175,8 @@ def _expect_one_at_a_time(loaded: list[int], samples: int) -> None:
     if max(loaded[: len(loaded) // 2]) == samples:
         raise Mistake(
             "holds_everything",
-            "The whole epoch is loaded before the training loop gets half of its batches. Yield each batch as "
-            "soon as the loader delivers it: an epoch may not fit into memory.",
+            "The whole epoch is loaded before the training loop gets half of its batches. Yield each batch "
+            "as soon as the loader delivers it: an epoch may not fit into memory.",
         )
 
 
