@@ -46,12 +46,12 @@ PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 
 
 def missing() -> list[str]:
-    """What of Slurm is not installed."""
+    """Return the missing commands of Slurm."""
     return [name for name in COMMANDS if shutil.which(name, path=SBIN) is None]
 
 
 class SlurmNode:
-    """Starts munge, a controller and a node; stops them all at the end."""
+    """munge, a Slurm controller and a node, stopped on exit."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.processes = folder, []
@@ -79,8 +79,8 @@ class SlurmNode:
                 process.kill()
                 process.wait()
 
-    def say(self, *command: str) -> str:
-        """Runs one of Slurm's commands."""
+    def run(self, *command: str) -> str:
+        """Run one of Slurm's commands; return its output."""
         environment = {**os.environ, **self.environment}
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
 
@@ -112,7 +112,7 @@ class SlurmNode:
 
     def _wait_until_idle(self) -> None:
         for _ in range(600):
-            if "idle" in self.say("sinfo", "--noheader", "--format=%T"):
+            if "idle" in self.run("sinfo", "--noheader", "--format=%T"):
                 return
             time.sleep(0.1)
         logs = "\n".join(

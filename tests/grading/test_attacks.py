@@ -1,4 +1,4 @@
-"""Every attack goes the teacher's whole road; nobody gains, learns or breaks anything."""
+"""All attacks in one class, graded as a teacher does: none gains points, reads secrets or breaks anything."""
 
 import json
 import os
@@ -14,6 +14,7 @@ from course_utils.grading.course.config import Course
 from course_utils.grading.nbgrader_plugins import feedback
 from course_utils.grading.sandbox.backends import NoSandboxError, choose
 from tests.grading.attacks import damage, fake, learn, tamper
+from tests.grading.attacks.attack import TRACE
 from tests.grading.toy_course import LESSON, make_course, submit
 
 ATTACKS = {**fake.ATTACKS, **learn.ATTACKS, **damage.ATTACKS, **tamper.ATTACKS}
@@ -29,7 +30,7 @@ except NoSandboxError as refusal:
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """A graded class of attackers, with secrets everywhere that a submission must not see."""
+    """A graded class of attackers, with secrets in all places that a submission must not read."""
     course = make_course(tmp_path_factory.mktemp("course"), LIMITS)
     (course.root / "secret.txt").write_text(SECRET)
     victim = submit(course, "victim", total=f"# {SECRET}\ndef total_of(numbers):\n    return sum(numbers)")
@@ -65,7 +66,7 @@ def _changed(course, name, attack):
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_earns_what_is_honest_and_no_more(course, name):
+def test_attack_earns_only_honest_points(course, name):
     attack, result = ATTACKS[name], course.results.read(Task(LESSON, name))
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as gradebook:
         score = gradebook.find_submission(LESSON, name).score
@@ -75,21 +76,42 @@ def test_an_attack_earns_what_is_honest_and_no_more(course, name):
     assert result["status"] in attack.statuses, seen
 
 
-def test_nothing_secret_is_in_any_result_or_feedback(course):
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attack_runs_to_its_end(course, name):
+    """An attack that fails halfway, in a line that no longer fits the grader, would prove nothing."""
+    result = course.results.read(Task(LESSON, name))
+    if result["exercises"]["total"]["status"] in ("right", "wrong"):
+        error = result["cells"].get("total-answer", {"error": ""})["error"]
+        assert error.partition(":")[0] == ATTACKS[name].error
+
+
+def test_no_result_or_feedback_holds_a_secret(course):
     for folder in ("marks", "autograded", "feedback"):
-        for path in (course.root / folder).rglob("*"):
-            if path.is_file() and "victim" not in str(path):
-                assert SECRET not in path.read_text(errors="replace"), path
+        found = (course.root / folder).rglob("*")
+        paths = [path for path in found if path.is_file() and "victim" not in str(path)]
+        assert paths
+        for path in paths:
+            assert SECRET not in path.read_text(errors="replace"), path
 
 
-def test_a_search_finds_no_file_of_the_course(course):
+def test_no_submission_leaves_a_trace(course):
+    texts = {name: json.dumps(course.results.read(Task(LESSON, name))["cells"]) for name in ATTACKS}
+    assert [name for name, text in texts.items() if TRACE in text] == []
+    places = [Path("/tmp"), Path("/usr"), Path("/"), *map(Path, sys.path)]
+    assert [place for place in places if (place / TRACE).exists() or (place / f"{TRACE}.py").exists()] == []
+    for table in ("shm", "msg"):
+        keys = [line.split()[0] for line in Path(f"/proc/sysvipc/{table}").read_text().splitlines()[1:]]
+        assert str(0x5EC2E7) not in keys
+
+
+def test_search_finds_no_file_of_the_course(course):
     for name in ("read_gradebook", "read_solutions", "read_repository"):
         cells = course.results.read(Task(LESSON, name))["cells"].values()
         text = "".join(cell["text"] for cell in cells)
         assert not [file for file in ("gradebook.db", "/marks", f"{LESSON}.ipynb", "/.git") if file in text]
 
 
-def test_a_pickle_from_a_submission_never_runs(course):
+def test_pickle_from_a_submission_is_never_loaded(course):
     assert not Path("/tmp/PICKLE_RAN").exists()
 
 
@@ -99,5 +121,5 @@ def test_feedback_carries_no_script_of_a_student(course):
     assert "<script>alert" not in page
 
 
-def test_every_submission_has_its_marks(course):
+def test_every_submission_is_written_to_the_gradebook(course):
     assert len(list((course.results.folder / LESSON).glob("*.written"))) == len(ATTACKS) + 1

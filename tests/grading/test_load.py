@@ -1,4 +1,4 @@
-"""A big class of all lessons: graded by processes that are killed five times, as if nothing had happened."""
+"""A class with all lessons whose grading is killed five times gets the same marks as without kills."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ from tests.lessons.submissions import hand_in, rows
 pytestmark = pytest.mark.proof
 CLASS = int(os.environ.get("LOAD_CLASS", "300"))
 FIRST = 8
-# Kill when so many results, then so many gradebook entries, are there: as parts of the class.
+# Kill when this fraction of the class has results, then when it has gradebook entries.
 KILLS = [("*.json", 0.05), ("*.json", 0.4), ("*.json", 0.8), ("*.written", 0.3), ("*.written", 0.7)]
 DAMAGES = ["json_cut_off", "cells_reversed", "cells_of_nothing", "metadata_lost", "notebook_renamed"]
 
@@ -33,7 +33,7 @@ def _course(root: Path) -> Path:
 
 
 def _hand_in(course: Path, number: int) -> None:
-    """The lessons take turns, and so do right and wrong answers; of five one crashes and one is damaged."""
+    """Alternate lessons and answers, right and wrong; of five submissions one crashes and one is damaged."""
     turn, lesson = divmod(number, len(LESSONS))
     bank = rows(LESSONS[lesson])
     sources = {answer.check: answer.source for answer in bank[turn % len(bank)]}
@@ -47,18 +47,18 @@ def _hand_in(course: Path, number: int) -> None:
 def _grade(root: Path, jobs: int) -> subprocess.Popen:
     command = [sys.executable, "-m", "course_utils.grading", "grade", "--course", str(root)]
     command += ["--jobs", str(jobs)]
-    with (root / "said.txt").open("w") as said:
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
+    with (root / "stderr.txt").open("w") as stderr:
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, start_new_session=True)
 
 
 def _finish(process: subprocess.Popen, root: Path) -> int:
-    """Waits for the end; returns the most memory that the grader itself had, in KiB."""
+    """Wait for the end; return the peak memory of the grader itself, in KiB."""
     peak = 0
     while process.poll() is None:
         status = Path(f"/proc/{process.pid}/status").read_text()
         peak = max([peak, *(int(line.split()[1]) for line in status.splitlines() if "VmHWM" in line)])
         time.sleep(0.1)
-    assert process.returncode == 0, (root / "said.txt").read_text()
+    assert process.returncode == 0, (root / "stderr.txt").read_text()
     return peak
 
 
@@ -73,11 +73,10 @@ def _marks(root: Path) -> dict[tuple[str, str], dict[str, float]]:
 
 def _kill_at(root: Path, pattern: str, share: float) -> None:
     process = _grade(root, 2)
-    while process.poll() is None:
-        done = sum(1 for _ in (root / "marks").rglob(pattern))
-        if done >= share * CLASS:
-            break
+    while sum(1 for _ in (root / "marks").rglob(pattern)) < share * CLASS:
+        assert process.poll() is None, "it ended before it was killed"
         time.sleep(0.05)
+    assert process.poll() is None, "it ended before it was killed"
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
 
@@ -112,7 +111,7 @@ def test_memory_does_not_grow_with_the_class(disturbed_and_serial):
     assert many < 1.25 * few
 
 
-def test_a_second_grading_has_nothing_to_do(disturbed_and_serial):
+def test_second_grading_changes_no_result(disturbed_and_serial):
     _, serial, _ = disturbed_and_serial
     before = {path: path.stat().st_mtime_ns for path in (serial / "marks").rglob("*.json")}
     _finish(_grade(serial, 1), serial)

@@ -1,4 +1,4 @@
-"""The way of a lesson in terminals, as the README writes it: from a release to the page of a student."""
+"""A lesson from release to feedback on the command line, as in the README."""
 
 import csv
 import subprocess
@@ -26,7 +26,7 @@ def course(tmp_path: Path) -> Course:
 
 @pytest.fixture
 def home(tmp_path: Path, course: Course) -> Path:
-    """A student's folder, with nothing in it but where the exchange is."""
+    """A student's folder that knows only the exchange."""
     folder = tmp_path / "home"
     folder.mkdir()
     exchange = course.config.Exchange.root
@@ -49,7 +49,7 @@ def solve(path: Path) -> None:
     nbformat.write(notebook, path)
 
 
-def test_from_a_release_to_returned_feedback(course: Course, home: Path):
+def test_lesson_from_release_to_feedback(course: Course, home: Path):
     nbgrader(course.root, "release_assignment", LESSON)
     nbgrader(home, "fetch_assignment", LESSON)
     solve(home / LESSON / f"{LESSON}.ipynb")

@@ -1,4 +1,4 @@
-"""A teacher's commands from the first grading to the returned page, on a small class."""
+"""The teacher's commands, from the first grading to feedback and marks, on a small class."""
 
 import csv
 import shutil
@@ -31,15 +31,15 @@ def forget_toy_checks():
 
 
 @pytest.fixture
-def say(course, capsys):
-    """Runs a command on the course; returns its exit status and what it said."""
+def run(course, capsys):
+    """Return a function that runs a command on the course and returns its exit status and output."""
 
-    def say(*arguments):
+    def run(*arguments):
         status = cli.main([arguments[0], "--course", str(course.root), *arguments[1:]])
         caught = capsys.readouterr()
         return status, caught.out + caught.err
 
-    return say
+    return run
 
 
 def _score(course, student):
@@ -47,23 +47,23 @@ def _score(course, student):
         return gradebook.find_submission(LESSON, student).score
 
 
-def test_one_student_alone(course, say):
-    status, said = say("grade", "--student", "ann", "--jobs", "1")
+def test_grade_with_student_grades_only_that_one(course, run):
+    status, output = run("grade", "--student", "ann", "--jobs", "1")
     assert status == 0
-    assert "1 of 1 submissions written" in said
+    assert "1 of 1 submissions written" in output
     assert course.results.read(Task(LESSON, "bob")) is None
 
 
-def test_then_all_and_only_what_is_new(course, say):
-    status, said = say("grade", "--jobs", "2")
+def test_grade_runs_only_new_submissions(course, run):
+    status, output = run("grade", "--jobs", "2")
     assert status == 0
-    assert "1 of 2 submissions written" in said
-    assert "wrong_total" in said
+    assert "1 of 2 submissions written" in output
+    assert "wrong_total" in output
     assert (_score(course, "ann"), _score(course, "bob")) == (6, 4)
     assert "wrong_total" in (course.results.folder / "report.md").read_text()
 
 
-def test_a_mark_says_where_it_comes_from(course):
+def test_result_records_its_provenance(course):
     provenance = course.results.read(Task(LESSON, "ann"))["provenance"]
     assert {
         "submission",
@@ -77,44 +77,44 @@ def test_a_mark_says_where_it_comes_from(course):
     } <= provenance.keys()
 
 
-def test_a_changed_check_is_shown_before_it_is_written(course, say):
+def test_changed_marks_are_previewed_and_not_written(course, run):
     module = course.root / "checks" / "toy_checks" / "arithmetic.py"
     module.write_text(
         module.read_text().replace("found != expected", "found not in (expected, expected + 1)")
     )
-    forget_toy_checks()  # a teacher's command begins in a new process
-    _, said = say("grade", "--jobs", "1")
-    assert "would change" in said
-    assert ["bob", "total", "0", "2", "checks"] in [line.split()[1:6] for line in said.splitlines()]
+    forget_toy_checks()  # a teacher runs each command in a new process
+    _, output = run("grade", "--jobs", "1")
+    assert "would change" in output
+    assert ["bob", "total", "0", "2", "checks"] in [line.split()[1:6] for line in output.splitlines()]
     assert _score(course, "bob") == 4
 
 
-def test_and_written_on_the_teachers_word(course, say):
-    _, said = say("grade", "--jobs", "1", "--write")
-    assert "would change" not in said
+def test_changed_marks_are_written_with_write(course, run):
+    _, output = run("grade", "--jobs", "1", "--write")
+    assert "would change" not in output
     assert _score(course, "bob") == 6
 
 
-def test_feedback_shows_the_verdicts(course, say):
-    assert say("feedback")[0] == 0
+def test_feedback_shows_the_verdicts(course, run):
+    assert run("feedback")[0] == 0
     page = (course.root / "feedback" / "bob" / LESSON / f"{LESSON}.html").read_text()
     assert "✓ The number is right." in page
 
 
-def test_the_csv_has_a_row_for_each_student(course, say):
-    say("export", "--to", str(course.root / "marks.csv"))
+def test_csv_has_a_row_for_each_student(course, run):
+    run("export", "--to", str(course.root / "marks.csv"))
     with (course.root / "marks.csv").open() as file:
         rows = {row["student_id"]: row["points"] for row in csv.DictReader(file)}
     assert rows == {"ann": "6.0", "bob": "6.0"}
 
 
-def test_the_report_can_be_read_again(say):
-    assert "Points by exercise" in say("report")[1]
+def test_report_shows_stored_results(run):
+    assert "Points by exercise" in run("report")[1]
 
 
-def test_a_lesson_that_does_not_exist_is_an_error(say):
-    status, said = say("grade", "--lesson", "99_nothing")
-    assert (status, "99_nothing" in said) == (1, True)
+def test_unknown_lesson_is_an_error(run):
+    status, output = run("grade", "--lesson", "99_nothing")
+    assert (status, "99_nothing" in output) == (1, True)
 
 
 def test_every_command_has_help(capsys):

@@ -46,17 +46,17 @@ def _solution() -> NotebookNode:
 
 
 def make_course(root: Path, more: str = "", checks: Path = TOY) -> Course:
-    """Writes the toy course and releases its lesson.
+    """Write the toy course and release its lesson.
 
     Args:
-        root: Where; the folder may exist.
+        root: Its folder, which may exist.
         more: More lines of configuration.
-        checks: The folder that holds the package of its checks.
+        checks: The folder with the package of its checks.
     """
     folder = root / "solutions" / LESSON
     folder.mkdir(parents=True)
     nbformat.write(_solution(), folder / f"{LESSON}.ipynb")
-    (folder / "given.txt").write_text("a file of the lesson\n")
+    (folder / "lesson_file.txt").write_text("a file of the lesson\n")
     lines = [
         "c.Grading.checks_package = 'toy_checks'",
         f"c.Grading.module_folders = [{str(checks)!r}]",
@@ -69,7 +69,7 @@ def make_course(root: Path, more: str = "", checks: Path = TOY) -> Course:
 
 
 def nbgrader(root: Path, *arguments: str) -> str:
-    """Runs an nbgrader command in a course; returns what it said."""
+    """Run an nbgrader command in a course; return its log."""
     command = ["nbgrader", *arguments]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stderr
@@ -79,7 +79,7 @@ def nbgrader(root: Path, *arguments: str) -> str:
 def submit(
     course: Course, student: str, change: Callable[[NotebookNode], None] | None = None, **answers: str
 ) -> Path:
-    """Hands in the released notebook with answers (right ones by default), changed by `change`."""
+    """Submit the released notebook with answers (right ones by default), changed by `change`."""
     folder = course.root / "submitted" / student / LESSON
     shutil.copytree(course.root / "notebooks" / LESSON, folder)
     notebook = nbformat.read(folder / f"{LESSON}.ipynb", as_version=4)
@@ -92,7 +92,7 @@ def submit(
 
 
 def cell_of(notebook: NotebookNode, grade_id: str) -> NotebookNode:
-    """The cell that nbgrader knows by a name."""
+    """Return the cell with a name given by nbgrader."""
     [cell] = [
         cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id
     ]

@@ -1,1 +1,1 @@
-"""Named submissions that try to get points, learn something, do damage or tamper; and honest odd ones."""
+"""Submissions that try to gain points, read secrets, do damage or tamper; and honest unusual ones."""

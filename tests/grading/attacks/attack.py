@@ -1,12 +1,13 @@
-"""What an attack is: a submission to the toy lesson, and what it may earn."""
+"""An attack: a submission to the toy lesson, and what it may earn."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from nbformat import NotebookNode
 
 ALL = 6
+TRACE = "TRACE"  # printed or left behind by an attack that has succeeded
 WRONG = "def total_of(numbers):\n    return 0"
 
 
@@ -15,20 +16,22 @@ class Attack:
     """A submission.
 
     Attributes:
-        total: The source of the answer to the exercise that is under attack; the others are honest.
-        change: What else happens to the notebook.
-        folder: What happens to the submitted folder.
-        points: What the submission has earned: by default the two honest exercises.
-        statuses: How it may end.
+        total: The source of the answer to the attacked exercise; the other answers are honest.
+        change: Changes the notebook further.
+        folder: Changes the submitted folder.
+        points: Points earned: by default those of the two honest exercises. -1 allows fewer.
+        statuses: The possible statuses of the submission.
+        error: The exception that ends the answer's cell if its process survives.
     """
 
     total: str = WRONG
     change: Callable[[NotebookNode], None] | None = None
     folder: Callable[[Path], None] | None = None
     points: float = 4
-    statuses: tuple[str, ...] = field(default=("wrong",))
+    statuses: tuple[str, ...] = ("wrong",)
+    error: str = ""
 
 
-def code(text: str, *statuses: str, points: float = 4) -> Attack:
-    """An answer that attacks and then gives a wrong total."""
-    return Attack(f"{text}\n{WRONG}", statuses=statuses or ("wrong",), points=points)
+def code(text: str, *statuses: str, points: float = 4, error: str = "") -> Attack:
+    """Return an answer that attacks and then gives a wrong total."""
+    return Attack(f"{text}\n{WRONG}", statuses=statuses or ("wrong",), points=points, error=error)

@@ -1,4 +1,4 @@
-"""Submissions that try to break the grader, or to leave something for the next one."""
+"""Submissions that try to break the grader, or to leave a trace for the next one."""
 
 from tests.grading.attacks.attack import ALL, Attack, code
 
@@ -8,12 +8,12 @@ LATE = ("timed out",)
 
 
 def mess(text: str, points: float = ALL, *statuses: str) -> Attack:
-    """Does damage and then answers rightly: honest points stay."""
+    """Return an answer that does damage, then is right: honest points are kept."""
     return Attack(text + RIGHT, points=points, statuses=statuses or ("right",))
 
 
 def in_probe(text: str, *statuses: str) -> Attack:
-    """Does damage when the check calls the answer."""
+    """Return an answer that does damage when the check calls it."""
     body = "\n".join(f"    {line}" for line in text.splitlines())
     return Attack(f"import os\ndef total_of(numbers):\n{body}\n    return 0", statuses=statuses or DIES)
 
@@ -53,13 +53,13 @@ print('queue', libc.msgget(0x5EC2E7, 0o1666))
 
 ATTACKS = {
     "exit": code("import os\nos._exit(0)", *DIES),
-    "exit_with_status": code("import sys\nsys.exit(3)"),
-    "quit": code("quit()"),
+    "exit_with_status": code("import sys\nsys.exit(3)", error="SystemExit"),
+    "quit": code("quit()", error="AttributeError"),
     "abort": code("import os\nos.abort()", *DIES),
     "segfault": code("import ctypes\nctypes.string_at(0)", *DIES),
     "segfault_in_the_probe": in_probe("import ctypes\nctypes.string_at(0)"),
     "kill_itself": code("import os\nos.kill(os.getpid(), 9)", *DIES),
-    "kill_everything": code("import os\nos.kill(-1, 9)", "crashed", "wrong"),
+    "kill_everything": code("import os\nos.kill(-1, 9)", "crashed", "wrong", error="ProcessLookupError"),
     "kill_the_parent": mess(
         "import os\nfor pid in (1, os.getppid()):\n    try:\n        os.kill(pid, 9)\n"
         "    except OSError as error:\n        print(error)"
@@ -129,7 +129,7 @@ ATTACKS = {
         "import os\nos.system('rm -rf ~ /tmp/* /dev/shm/* /etc /usr/bin /home 2>/dev/null')"
     ),
     "write_into_the_environment": mess(
-        "import os, sys\nfor folder in sys.path + ['/usr', '/', '/etc', '/home']:\n    try:\n"
+        "import os, sys\nfor folder in [*filter(None, sys.path), '/usr', '/', '/etc', '/home']:\n    try:\n"
         "        open(os.path.join(folder, 'TRACE.py'), 'w')\n        print('TRACE written in', folder)\n"
         "    except OSError:\n        pass"
     ),

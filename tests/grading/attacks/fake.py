@@ -1,4 +1,4 @@
-"""Submissions that try to have a wrong answer taken for a right one."""
+"""Submissions that try to pass a wrong answer off as right."""
 
 from tests.grading.attacks.attack import WRONG, Attack, code
 from tests.grading.toy_course import cell_of

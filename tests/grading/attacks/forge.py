@@ -1,4 +1,4 @@
-"""Answers to an exercise of lesson 02 that open a file for each sample, and forge the counts of its check."""
+"""Answers to an exercise of lesson 02 that open a file for each sample and forge the check's counts."""
 
 from tests.bank import answer
 

@@ -1,4 +1,4 @@
-"""Submissions that try to learn what they may not know; what they find, they print."""
+"""Submissions that try to read secrets, and print what they find."""
 
 from pathlib import Path
 
@@ -28,6 +28,12 @@ for pid in filter(str.isdigit, os.listdir('/proc')):
             print(pid, name, [word for word in open(f'/proc/{pid}/{name}', 'rb').read().split(b'\\0') if b'SEC' b'RET_OF_THE_TEACHER' in word])
         except OSError as error:
             print(pid, error)
+"""
+OTHERS = """
+import os
+others = [pid for pid in os.listdir('/proc') if pid.isdigit() and pid != str(os.getpid())]
+assert others
+for pid in others:
 """
 TRUTH = """
 def total_of(numbers):
@@ -73,13 +79,13 @@ ATTACKS = {
     "read_environment": code("import os\nprint(dict(os.environ))"),
     "read_processes": code(PROC),
     "read_memory_of_others": code(
-        "import os\nfor pid in filter(str.isdigit, os.listdir('/proc')):\n    try:\n"
-        "        print(open(f'/proc/{pid}/mem', 'rb').read(1))\n    except OSError as error:\n        print(error)"
+        OTHERS + "    try:\n        open(f'/proc/{pid}/mem', 'rb')\n        print('TRACE memory of', pid)\n"
+        "    except OSError as error:\n        print(error)"
     ),
     "read_root_of_others": code(
-        "import os\nfor pid in filter(str.isdigit, os.listdir('/proc')):\n    try:\n"
-        "        print(os.listdir(f'/proc/{pid}/root/'), os.listdir(f'/proc/{pid}/cwd/'), os.listdir(f'/proc/{pid}/fd/'))\n"
-        "    except OSError as error:\n        print(error)"
+        OTHERS + "    for name in ('root', 'cwd', 'fd'):\n        try:\n"
+        "            print('TRACE', pid, name, os.listdir(f'/proc/{pid}/{name}/'))\n"
+        "        except OSError as error:\n            print(error)"
     ),
     "read_gradebook": code(
         "import os\nos.system(r'find / -name site-packages -prune -o \\( -name \"*.db\" -o -name marks \\) -print 2>/dev/null')"
@@ -96,9 +102,11 @@ ATTACKS = {
         "import numpy as np\nguess = int(np.random.default_rng(0).integers(1, 10**9, 20).sum())\n"
         "def total_of(numbers):\n    return guess"
     ),
-    "trace_the_parent": code("import ctypes, os\nprint(ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0))"),
+    "trace_the_parent": code(
+        "import ctypes, os\nif ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0) == 0:\n    print('TRACE attached')"
+    ),
     "mount_again": code(
-        "import os\nos.system('mount -o remount,rw /; mount -t tmpfs x /usr; unshare -r id')"
+        "import os\nos.system('mount -o remount,rw / && echo TRACE; mount -t tmpfs x /usr && echo TRACE; unshare -r id')"
     ),
     "network": code(
         "import socket\nfor host, port in (('1.1.1.1', 53), ('127.0.0.1', 22), ('169.254.169.254', 80)):\n    try:\n"
@@ -125,8 +133,8 @@ ATTACKS = {
         folder=_link("nothing", lambda path: "/does/not/exist"), statuses=("tampered",)
     ),
     "link_to_itself": Attack(folder=_link("self", lambda path: path), statuses=("tampered",)),
-    "honest_reader_of_the_given_file": Attack(
-        "print(open('given.txt').read())\ndef total_of(numbers):\n    return sum(numbers)",
+    "honest_reader_of_a_lesson_file": Attack(
+        "print(open('lesson_file.txt').read())\ndef total_of(numbers):\n    return sum(numbers)",
         points=ALL,
         statuses=("right",),
     ),

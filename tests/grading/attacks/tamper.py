@@ -1,4 +1,4 @@
-"""Submissions whose files are not as released: by accident, or on purpose; and honest odd ones."""
+"""Submissions whose files are not as released, by accident or on purpose; and honest unusual ones."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def _notebook(path: Path) -> Path:
 
 
 def _raw(edit):
-    """Edits the notebook's JSON."""
+    """Return a function that edits the notebook's JSON."""
 
     def folder(path: Path):
         file = _notebook(path)
@@ -36,7 +36,7 @@ def _raw(edit):
 
 
 def _text(edit):
-    """Edits the notebook's bytes."""
+    """Return a function that edits the notebook's bytes."""
 
     def folder(path: Path):
         file = _notebook(path)
@@ -167,7 +167,8 @@ ATTACKS = {
         folder=_each(lambda c: c.update(source="\ud800") if c["id"] == "total-answer" else 0)
     ),
     "null_bytes": Attack(
-        folder=_each(lambda c: c.update(source="x = '\0'") if c["id"] == "total-answer" else 0)
+        folder=_each(lambda c: c.update(source="x = '\0'") if c["id"] == "total-answer" else 0),
+        error="SyntaxError",
     ),
     "huge_notebook": Attack(
         folder=_text(lambda text: b'{"cells": "' + b"x" * 70 * 2**20 + b'"}'), points=0, statuses=DAMAGED
@@ -193,7 +194,7 @@ ATTACKS = {
     "five_hundred_files": honest(folder=_many, statuses=DAMAGED),
     "a_pipe": honest(folder=lambda path: os.mkfifo(path / "pipe"), statuses=TAMPERED),
     "an_odd_name": honest(folder=_write("odd \n\x1b[31m name.txt", b"x")),
-    "given_file_replaced": honest(folder=_write("given.txt", b"mine")),
+    "lesson_file_replaced": honest(folder=_write("lesson_file.txt", b"mine")),
     "honest": HONEST,
     "honest_prints": honest("print('thinking')"),
     "honest_warns": honest("import warnings\nwarnings.warn('careful')"),
@@ -202,7 +203,7 @@ ATTACKS = {
     "honest_with_a_log": honest("import logging\nlogging.error('to the error stream')"),
     "honest_with_own_cells": honest(change=_own_cells),
     "honest_with_a_changed_setup": honest(change=_setup_changed),
-    "honest_with_an_error_before": Attack("1 / 0", points=4),
+    "honest_with_an_error_before": Attack("1 / 0", points=4, error="ZeroDivisionError"),
     "honest_with_a_module": Attack(
         "%%writefile mine.py\ndef total_of(numbers):\n    return sum(numbers)",
         change=lambda notebook: cell_of(notebook, "largest_answer").update(
@@ -215,6 +216,6 @@ ATTACKS = {
     ),
     "honest_with_a_shell_command": honest("!echo hello"),
     "honest_with_await": honest("import asyncio\nawait asyncio.sleep(0.01)"),
-    "nothing_done": Attack("raise NotImplementedError()"),
+    "nothing_done": Attack("raise NotImplementedError()", error="NotImplementedError"),
     "wrong_by_mistake": Attack(WRONG),
 }

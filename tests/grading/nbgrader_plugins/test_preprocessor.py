@@ -1,4 +1,4 @@
-"""A class graded by `nbgrader autograde`, as a teacher types it."""
+"""A class graded by the command `nbgrader autograde`."""
 
 import pytest
 from nbgrader.api import Gradebook
@@ -22,7 +22,7 @@ def course(tmp_path_factory):
     ("student", "points", "status"),
     [("ann", 6, "right"), ("bob", 4, "wrong"), ("cleo", 4, "crashed"), ("dan", 0, "damaged")],
 )
-def test_each_gets_what_was_earned(course, student, points, status):
+def test_autograde_writes_points_and_status(course, student, points, status):
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as gradebook:
         assert gradebook.find_submission(LESSON, student).score == points
     assert course.results.read(Task(LESSON, student))["status"] == status

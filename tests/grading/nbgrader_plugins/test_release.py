@@ -1,4 +1,4 @@
-"""`notebooks/` is what nbgrader makes of `solutions/` today, and holds no answer."""
+"""`notebooks/` equals what nbgrader generates from `solutions/`, and contains no answer."""
 
 import filecmp
 import re
@@ -20,8 +20,8 @@ from course_utils.grading.nbgrader_plugins.release import (
 )
 from tests.lessons.lesson import COURSE, Lesson, read
 
-# Every dataset says these, whatever it does.
-SAYS_NOTHING = re.compile(r"self\.(\w+) = \1|return len\(self\.\w+\)")
+# Idioms of all datasets.
+IDIOM = re.compile(r"self\.(\w+) = \1|return len\(self\.\w+\)")
 REGION = re.compile(r"### BEGIN (SOLUTION|HIDDEN TESTS)\n(.*?)### END \1", re.DOTALL)
 
 
@@ -36,7 +36,7 @@ def files(folder: Path) -> list[Path]:
     return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
 
 
-def test_the_release_is_what_the_solutions_give_byte_for_byte(fresh: Path):
+def test_release_equals_a_newly_generated_one(fresh: Path):
     published = COURSE / "notebooks"
     # Checkpoints are JupyterLab's own, and git-ignored.
     present = [path for path in files(published) if ".ipynb_checkpoints" not in path.parts]
@@ -46,13 +46,13 @@ def test_the_release_is_what_the_solutions_give_byte_for_byte(fresh: Path):
 
 
 def secret_lines(lesson: Lesson) -> set[str]:
-    """The telling lines of solution and hidden regions that no open part of the lesson shows."""
+    """Lines of solutions and hidden tests that only an answer contains and the open parts do not show."""
     sources = [cell.source for cell in read(lesson.solution).cells]
     regions = [region for source in sources for _, region in REGION.findall(source)]
     shown = "\n".join(REGION.sub("", source) for source in sources)
     lines = {line.strip() for region in regions for line in region.splitlines()}
-    telling = {line for line in lines if len(line) >= 20 and not SAYS_NOTHING.fullmatch(line)}
-    return {line for line in telling if line not in shown}
+    specific = {line for line in lines if len(line) >= 20 and not IDIOM.fullmatch(line)}
+    return {line for line in specific if line not in shown}
 
 
 def test_no_secret_line_is_released(lesson: Lesson):
@@ -61,7 +61,7 @@ def test_no_secret_line_is_released(lesson: Lesson):
     assert not [line for line in sorted(secret_lines(lesson)) if line in released]
 
 
-def test_no_secret_line_stands_in_what_a_lesson_imports(lesson: Lesson):
+def test_no_secret_line_is_in_course_utils(lesson: Lesson):
     package = "\n".join(path.read_text() for path in (COURSE / "course_utils").rglob("*.py"))
     # Shorter lines are idioms (`for batch in loader:`) that unrelated code shares.
     secrets = {line for line in secret_lines(lesson) if len(line) >= 32}
@@ -74,7 +74,7 @@ def test_no_answer_to_a_question_is_released(lesson: Lesson):
     assert not [cell.source for cell in answers if cell.source in released]
 
 
-def test_no_answer_lies_beside_the_notebook(lesson: Lesson):
+def test_no_secret_line_is_in_files_beside_the_notebook(lesson: Lesson):
     beside = lesson.solution.parent.rglob("*")
     text = [path for path in beside if path.suffix in {".py", ".md", ".txt", ".json"}]
     secrets = secret_lines(lesson)
@@ -97,7 +97,7 @@ def course(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_release_replaces_the_one_before(course: Path):
+def test_release_replaces_the_previous_one(course: Path):
     assert Path("01_answer/withdrawn.txt") in files(course / "notebooks")
     generate_release(course)
     assert files(course / "notebooks") == [Path("01_answer/01_answer.ipynb"), Path(SUMS)]
@@ -105,7 +105,7 @@ def test_a_release_replaces_the_one_before(course: Path):
     assert sorted(path.name for path in course.iterdir()) == ["nbgrader_config.py", "notebooks", "solutions"]
 
 
-def test_a_refused_solution_leaves_the_release_as_it_was(course: Path):
+def test_refused_solution_keeps_the_previous_release(course: Path):
     [notebook] = (course / "solutions").rglob("*.ipynb")
     notebook.write_text(notebook.read_text().replace("### END SOLUTION", ""))
     before = (course / "notebooks" / SUMS).read_text()
@@ -116,7 +116,7 @@ def test_a_refused_solution_leaves_the_release_as_it_was(course: Path):
 
 
 @pytest.mark.parametrize("name", ["01_answer/01_answer.ipynb", "01_answer/mine.zip", "thoughts.txt"])
-def test_what_somebody_wrote_there_is_replaced_only_when_asked(course: Path, name: str):
+def test_edited_file_is_overwritten_only_with_force(course: Path, name: str):
     work = course / "notebooks" / name
     work.write_text("hours of work")
     with pytest.raises(EditedError, match=name):
@@ -126,7 +126,7 @@ def test_what_somebody_wrote_there_is_replaced_only_when_asked(course: Path, nam
     assert not work.exists() or "hours of work" not in work.read_text()
 
 
-def test_the_sums_are_those_that_sha256sum_checks():
+def test_digests_pass_sha256sum():
     command = ["sha256sum", "--check", "--strict", SUMS]
     done = subprocess.run(command, cwd=COURSE / "notebooks", capture_output=True)
     assert done.returncode == 0, done.stdout

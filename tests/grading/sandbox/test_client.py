@@ -1,4 +1,4 @@
-"""What a submission leaves behind, and what happens when it dies: seen on one sandbox, without nbgrader."""
+"""Isolation of submissions from each other, crashes, and what the sandbox shows; without nbgrader."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,19 +11,19 @@ from course_utils.grading.sandbox.limits import Limits
 
 KINDS = [kind for kind in ("bwrap", "namespaces") if backends.works(kind)]
 LIMITS = Limits(cell_seconds=20, total_seconds=60, file_mb=16)
-LOOK = """
+SHOW_STATE = """
 import os, subprocess
 
-def is_given(place):  # a clone of the course in /tmp
+def is_mounted(place):  # a clone of the course in /tmp
     return any(line.split()[4].startswith(place + "/") for line in open("/proc/self/mountinfo"))
 
 for folder in ("/tmp", "/dev/shm", os.path.expanduser("~")):
-    print(folder, sorted(name for name in os.listdir(folder) if not is_given(f"{folder}/{name}")))
+    print(folder, sorted(name for name in os.listdir(folder) if not is_mounted(f"{folder}/{name}")))
 print("processes", len([name for name in os.listdir("/proc") if name.isdigit()]))
 print("segments", len(open("/proc/sysvipc/shm").readlines()) - 1, len(open("/proc/sysvipc/msg").readlines()) - 1)
 print("memory", "MARK" in globals(), hasattr(os, "MARK"))
 """
-CLEAN = """/tmp []
+CLEAN_STATE = """/tmp []
 /dev/shm []
 /home/student []
 processes 2
@@ -32,11 +32,12 @@ memory False False
 """
 TRACES = {
     "files": "for folder in ('/tmp', '/dev/shm', '.'):\n    open(f'{folder}/mark', 'w').write('x')",
-    "folders everywhere": "import os\nfor folder in ('/', '/dev', '/home', '/var/tmp', '/etc', '/usr'):\n    try:\n"
-    "        os.mkdir(f'{folder}/mark')\n        print('made', folder)\n    except OSError:\n        pass",
+    "folders": "import os\nfor folder in ('/', '/dev', '/home', '/var/tmp', '/etc', '/usr'):\n    try:\n"
+    "        os.mkdir(f'{folder}/mark')\n        print('created', folder)\n    except OSError:\n        pass",
     "processes": "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        time.sleep(1000)\n"
     "    os._exit(0)",
-    "objects of the kernel": "import ctypes\nlibc = ctypes.CDLL(None)\nlibc.shmget(7, 4096, 0o1666)\nlibc.msgget(7, 0o1666)",
+    "kernel objects": "import ctypes\nlibc = ctypes.CDLL(None)\n"
+    "assert -1 not in (libc.shmget(7, 4096, 0o1666), libc.msgget(7, 0o1666))",
     "memory": "import os, builtins\nMARK = os.MARK = builtins.MARK = True",
 }
 
@@ -48,13 +49,13 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 
 
 @pytest.mark.parametrize("trace", TRACES)
-def test_a_submission_leaves_no_trace_for_the_next(sandbox, trace):
-    mess = sandbox.run([Step(0, TRACES[trace])], {})[0]
-    assert (mess.error, "made" in mess.text) == ("", False)
-    assert sandbox.run([Step(0, LOOK)], {})[0].text == CLEAN
+def test_submission_leaves_no_trace_for_the_next(sandbox, trace):
+    reply = sandbox.run([Step(0, TRACES[trace])], {})[0]
+    assert (reply.error, "created" in reply.text) == ("", False)
+    assert sandbox.run([Step(0, SHOW_STATE)], {})[0].text == CLEAN_STATE
 
 
-def test_a_death_costs_one_cell_and_no_other(sandbox):
+def test_crash_costs_only_its_own_cell(sandbox):
     steps = [Step(0, "x = 1"), Step(1, "import os\nos._exit(1)"), Step(2, "print(x)")]
     replies = sandbox.run(steps, {})
     assert [replies[number].outcome for number in range(3)] == ["done", "crashed", "done"]
@@ -62,13 +63,13 @@ def test_a_death_costs_one_cell_and_no_other(sandbox):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_lies_in_a_temporary_folder_can_be_read_and_not_changed(kind, tmp_path):
-    (tmp_path / "given.txt").write_text("given")
+def test_readable_folder_in_tmp_is_read_only(kind, tmp_path):
+    (tmp_path / "data.txt").write_text("data")
     tmp_path.chmod(0o755)
-    code = f"print(open('{tmp_path}/given.txt').read())\nopen('{tmp_path}/mark', 'w')"
+    code = f"print(open('{tmp_path}/data.txt').read())\nopen('{tmp_path}/mark', 'w')"
     with Sandbox(kind, (), LIMITS, readable=[tmp_path]) as sandbox:
         reply = sandbox.run([Step(0, code)], {})[0]
-    assert reply.text.startswith("given\n")
+    assert reply.text.startswith("data\n")
     assert "Read-only file system" in reply.text
 
 
@@ -76,7 +77,7 @@ LIST = "import os\nprint(sorted(os.listdir({!r})))"
 GRADING = Path(backends.__file__).parents[1]
 
 
-def test_only_the_sandbox_room_of_the_grader_is_visible(sandbox):
+def test_of_the_grader_only_the_sandbox_room_is_visible(sandbox):
     sources = [
         LIST.format(str(GRADING)),
         "import course_utils.grading.scoring",
@@ -90,7 +91,7 @@ def test_only_the_sandbox_room_of_the_grader_is_visible(sandbox):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_installed_grader_is_hidden_too(kind, tmp_path, monkeypatch):
+def test_grader_in_site_packages_is_hidden(kind, tmp_path, monkeypatch):
     site = tmp_path / "env" / "site-packages"
     for name in (
         "course_utils/grading/scoring",
@@ -111,7 +112,7 @@ def test_an_installed_grader_is_hidden_too(kind, tmp_path, monkeypatch):
     assert listed == [["course_utils", "data_setup", "numpy"], [], ["__init__.py", "sandbox"]]
 
 
-def test_no_privilege_is_left(sandbox):
+def test_submission_has_no_privileges(sandbox):
     lines = sandbox.run([Step(0, "!grep -h ^Cap /proc/self/status; grep NoNewPrivs /proc/self/status")], {})[
         0
     ].text
@@ -119,14 +120,14 @@ def test_no_privilege_is_left(sandbox):
     assert values == ["0" * 16] * 5 + ["1"]
 
 
-def test_files_arrive_and_may_be_changed(sandbox):
+def test_submitted_files_are_writable(sandbox):
     reply = sandbox.run(
         [Step(0, "open('a/b.txt', 'a').write('!')\nprint(open('a/b.txt').read())")], {"a/b.txt": b"hi"}
     )[0]
-    assert reply.text == "Out[0]: 1\nhi!\n" or reply.text.endswith("hi!\n")
+    assert reply.text.endswith("hi!\n")
 
 
-def test_environment_and_network_are_empty(sandbox):
+def test_environment_and_network_are_isolated(sandbox):
     text = sandbox.run(
         [Step(0, "import os\nprint(sorted(os.environ))\n!cat /proc/net/dev | tail -n +3 | cut -d: -f1")], {}
     )[0].text
@@ -134,7 +135,7 @@ def test_environment_and_network_are_empty(sandbox):
     assert text.split()[-1] == "lo"
 
 
-def test_pictures_and_text_come_back(sandbox):
+def test_pictures_and_text_are_returned(sandbox):
     source = (
         "import matplotlib.pyplot as plt\n%matplotlib inline\nplt.plot([1, 2])\nplt.show()\nprint('drawn')"
     )
@@ -143,14 +144,14 @@ def test_pictures_and_text_come_back(sandbox):
     assert reply.pictures[0].startswith(b"\x89PNG")
 
 
-def test_without_any_means_grading_refuses_and_says_what_to_do(monkeypatch: pytest.MonkeyPatch):
+def test_choose_refuses_without_a_working_backend(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(backends, "works", lambda kind: False)
     with pytest.raises(backends.NoSandboxError, match="--sandbox none"):
         backends.choose()
     assert backends.choose("none") == "none"
 
 
-def test_a_sandbox_that_does_not_start_is_the_graders_fault():
+def test_failing_start_of_a_sandbox_is_a_grader_fault():
     with (
         Sandbox("none", ("no_such_module",), LIMITS) as sandbox,
         pytest.raises(GraderFaultError, match="no_such_module"),
@@ -158,7 +159,7 @@ def test_a_sandbox_that_does_not_start_is_the_graders_fault():
         sandbox.run([Step(0, "1")], {})
 
 
-def test_apptainer_shuts_in_with_no_network_home_or_environment():
+def test_apptainer_command_isolates_network_home_and_environment():
     command = backends.sandbox_command("apptainer", ["/bin/true"], [Path("/data")])
     assert {"--containall", "--cleanenv", "--no-home"} <= set(command)
     assert command[command.index("--network") + 1] == "none"

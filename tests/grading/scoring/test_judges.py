@@ -1,4 +1,4 @@
-"""The judges of every lesson, given the evidence of its solution and evidence that lies."""
+"""The judges of all lessons, with the evidence of the solution and with forged evidence."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from tests.grading.toy_course import cell_of
 from tests.lessons.lesson import LESSONS
 
 SEEDS = (1, 2)
-LIES = [
+FORGED = [
     None,
     True,
     0,
@@ -59,12 +59,14 @@ def examined(request: pytest.FixtureRequest, sandbox: Sandbox) -> list[tuple[Jud
         judge = Judge(lesson, seed)
         steps = sandbox_steps(lesson, nbformat.from_dict(lesson.source), judge)
         replies = sandbox.run(steps, lesson.files())
-        found.append((judge, {step.check: replies[step.index].evidence for step in steps if step.check}))
+        data = {step.check: replies[step.index].evidence for step in steps if step.check}
+        assert len(data) == len(lesson.graded) > 0
+        found.append((judge, data))
     return found
 
 
 @pytest.mark.parametrize("name", forge.FORGERIES)
-def test_forged_counts_of_opened_files_earn_nothing_and_are_pointed_out(sandbox, name):
+def test_forged_counts_of_openings_earn_nothing_and_are_suspicious(sandbox, name):
     lesson = Lesson(next(one.solution.parent for one in LESSONS if one.name == forge.LESSON))
     notebook = nbformat.from_dict(lesson.source)
     cell_of(notebook, f"{forge.CHECK}_answer").source = forge.FORGERIES[name] + forge.WASTEFUL
@@ -91,7 +93,7 @@ def _changed(value: object, change: Callable[[object], object]) -> object:
     return change(value)
 
 
-def test_the_solution_is_right_with_new_inputs_twice(examined):
+def test_solution_is_right_for_each_seed(examined):
     for judge, found in examined:
         assert {
             name: _verdict(judge, name, data).split(":")[0] for name, data in found.items() if not data
@@ -104,22 +106,22 @@ def test_the_solution_is_right_with_new_inputs_twice(examined):
         assert wrong == {}
 
 
-def test_evidence_of_other_inputs_is_wrong_or_says_nothing_of_them(examined):
-    """What a student has kept from one grading is of no use in the next."""
+def test_evidence_of_other_inputs_is_wrong_in_some_exercise(examined):
+    """Evidence kept from one grading must not pass in the next; some exercises have fixed answers."""
     (_, old), (judge, _) = examined
     copied = [name for name, data in old.items() if "mistake" in _verdict(judge, name, data)]
     assert copied
 
 
-@pytest.mark.parametrize("lie", LIES, ids=repr)
-def test_a_lie_in_place_of_all_evidence_is_a_mistake(examined, lie):
+@pytest.mark.parametrize("forged", FORGED, ids=repr)
+def test_forged_evidence_is_a_mistake(examined, forged):
     judge, found = examined[0]
     for name in found:
-        assert "mistake" in _verdict(judge, name, evidence.encode({"evidence": lie})), name
+        assert "mistake" in _verdict(judge, name, evidence.encode({"evidence": forged})), name
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, True, None])
-def test_numbers_that_compare_oddly_are_a_mistake(examined, number):
+def test_special_numbers_in_the_evidence_are_a_mistake(examined, number):
     judge, found = examined[0]
     for name, data in found.items():
         right = evidence.decode(data)["evidence"]

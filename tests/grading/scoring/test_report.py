@@ -1,11 +1,17 @@
-"""What a teacher reads after grading, from results made by hand."""
+"""The report after grading, for constructed results."""
 
 from course_utils.grading.scoring import regrade, report
 
 
 def _result(student, points, mistake="", status="", **provenance):
     status = status or ("wrong" if mistake else "right")
-    exercise = {"status": status, "points": points, "max_points": 2.0, "mistake": mistake, "message": "Said."}
+    exercise = {
+        "status": status,
+        "points": points,
+        "max_points": 2.0,
+        "mistake": mistake,
+        "message": "Message.",
+    }
     return {
         "lesson": "01_a",
         "student": student,
@@ -23,13 +29,13 @@ def _result(student, points, mistake="", status="", **provenance):
 CLASS = [_result("ann", 2.0), _result("bob", 0.0, "off_by_one"), _result("cem", 0.0, "off_by_one")]
 
 
-def test_the_summary_counts_by_status():
+def test_summary_counts_submissions_by_status():
     heading, _, row = report.summary(CLASS).splitlines()
     assert heading.split() == ["lesson", "right", "wrong", "all", "mean", "points"]
     assert row.split() == ["01_a", "1", "2", "3", "0.7", "of", "2"]
 
 
-def test_the_histogram_has_a_line_for_each_outcome():
+def test_histogram_has_a_line_for_each_outcome():
     text = report.histogram(CLASS)
     assert "2 of 2 points, right" in text
     assert "0 of 2 points, wrong" in text
@@ -39,19 +45,19 @@ def test_frequent_mistakes_are_counted_by_name():
     assert report.mistakes(CLASS).splitlines()[2].split() == ["2", "01_a", "sum", "off_by_one"]
 
 
-def test_oddities_name_the_student():
+def test_findings_name_the_student():
     assert "ann: tampered" in report.findings([_result("ann", 2.0, status="tampered")])
 
 
-def test_a_name_from_a_submission_cannot_steer_a_terminal():
+def test_control_characters_are_replaced():
     assert "\x1b" not in report.table([["heading"], ["\x1b[31mred"]])
     assert "\x1b" not in report.findings([_result("ann", 2.0, status="tampered")])
 
 
-def test_a_regrade_says_whose_points_change_and_what_changed():
+def test_regrade_lists_changed_points_and_the_reason():
     old, new = _result("ann", 2.0), _result("ann", 0.0, "off_by_one", checks="2")
     [row] = regrade.changes(old, new)
-    assert row == ["01_a", "ann", "sum", "2", "0", "checks", "Said."]
+    assert row == ["01_a", "ann", "sum", "2", "0", "checks", "Message."]
     assert regrade.changes(old, old) == []
     assert regrade.preview([(old, old)]) == "No mark changes."
 

@@ -1,4 +1,4 @@
-"""How evidence becomes a result, on the toy lesson and without a sandbox."""
+"""Judging evidence of the toy lesson, without a sandbox."""
 
 import json
 
@@ -51,29 +51,29 @@ def test_right_evidence_earns_the_points(toy, solved):
         (Reply("skipped", "no time"), "timed out"),
     ],
 )
-def test_anything_else_earns_nothing(toy, solved, reply, status):
+def test_other_replies_earn_nothing(toy, solved, reply, status):
     outcome = _outcome(toy, solved, reply)
     assert (outcome["status"], outcome["points"]) == (status, 0)
 
 
-def test_a_crash_of_the_answers_cell_names_the_exercise(toy, solved):
+def test_crash_of_the_answer_cell_is_the_status_of_the_exercise(toy, solved):
     wrong = Reply(evidence=evidence.encode({"crash": "NameError"}))
     assert _outcome(toy, solved, wrong, Reply("crashed", "died"))["status"] == "crashed"
 
 
-def test_inputs_differ_by_seed_and_not_by_call(toy):
+def test_inputs_depend_on_the_seed_alone(toy):
     first, again, other = Judge(toy, 1), Judge(toy, 1), Judge(toy, 2)
     assert first.handout("total")() == again.handout("total")()
     assert first.handout("total")() != other.handout("total")()
 
 
-def test_a_check_that_cannot_make_its_inputs_is_the_graders_fault(toy, monkeypatch):
+def test_check_that_cannot_make_inputs_is_a_grader_fault(toy, monkeypatch):
     monkeypatch.setattr(toy, "check", lambda name: None)
     with pytest.raises(GraderFaultError):
         Judge(toy, 1).handout("total")()
 
 
-def test_code_that_reaches_for_the_checks_is_pointed_out(toy, solved):
+def test_code_that_could_reach_the_checks_is_suspicious(toy, solved):
     def kinds(**files):
         return [
             finding.kind

@@ -1,4 +1,4 @@
-"""A class graded by a job array of a real Slurm; a job that dies is run again, and no mark comes of it."""
+"""A class graded by a job array of a real Slurm, with killed and requeued jobs."""
 
 import os
 import subprocess
@@ -27,14 +27,14 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmNode]:
 
 def _wait_for_running_job(node: SlurmNode) -> str:
     for _ in range(600):
-        running = node.say("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%F_%K").split()
+        running = node.run("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%F_%K").split()
         if running:
             return running[0]
         time.sleep(0.1)
     raise AssertionError("no job ever ran")
 
 
-def test_an_array_grades_a_class_though_a_job_is_killed_and_another_requeued(node, tmp_path):
+def test_array_grades_a_class_despite_killed_and_requeued_jobs(node, tmp_path):
     course = make_course(tmp_path / "course")
     for number in range(6):
         submit(course, f"student{number}", total=SLOW)
@@ -44,10 +44,10 @@ def test_an_array_grades_a_class_though_a_job_is_killed_and_another_requeued(nod
     grading = subprocess.Popen(
         [*command, "--slurm", "--jobs", "2"], env=environment, stdout=subprocess.DEVNULL
     )
-    # As a failing node does it: once Slurm puts the job back into its queue, once the job just dies.
-    node.say("scontrol", "requeue", _wait_for_running_job(node))
+    # As when a node fails: Slurm requeues one job, and another one dies.
+    node.run("scontrol", "requeue", _wait_for_running_job(node))
     time.sleep(2)
-    node.say("scancel", "--signal=KILL", "--batch", _wait_for_running_job(node))
+    node.run("scancel", "--signal=KILL", "--batch", _wait_for_running_job(node))
     assert grading.wait() == 0
     found = {
         path.stem: course.results.read(Task(LESSON, path.stem))
@@ -60,7 +60,7 @@ def test_an_array_grades_a_class_though_a_job_is_killed_and_another_requeued(nod
     assert {result["status"] for result in found.values()} == {"right", "wrong"}
 
 
-def test_a_refused_array_is_an_error_and_no_mark(node, tmp_path):
+def test_refused_array_is_an_error_without_marks(node, tmp_path):
     course = make_course(tmp_path / "course")
     submit(course, "ann")
     command = [sys.executable, "-m", "course_utils.grading", "grade", "--course", str(course.root), "--slurm"]

@@ -1,3 +1,5 @@
+"""Deploying a course: folders, modes and configuration files; without the environment and the data."""
+
 import json
 import stat
 import subprocess
@@ -32,12 +34,12 @@ def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_second_call_changes_nothing(toy):
+def test_deployment_is_idempotent(toy):
     assert len(list(deploy.set_up(toy))) > 5
     assert list(deploy.set_up(toy)) == []
 
 
-def test_what_has_come_to_differ_is_set_right_and_said(toy):
+def test_differences_are_repaired_and_reported(toy):
     list(deploy.set_up(toy))
     inbound = toy.root / "exchange" / "toy" / "inbound"
     inbound.chmod(0o777)
@@ -47,7 +49,7 @@ def test_what_has_come_to_differ_is_set_right_and_said(toy):
     assert mode(inbound) == 0o3733
 
 
-def test_students_can_hand_in_and_neither_list_nor_remove(toy):
+def test_exchange_lets_students_submit_but_not_list_or_remove(toy):
     list(deploy.set_up(toy))
     exchange = toy.root / "exchange"
     assert mode(exchange) == 0o1777
@@ -56,7 +58,7 @@ def test_students_can_hand_in_and_neither_list_nor_remove(toy):
     assert mode(toy.course) == 0o700
 
 
-def test_students_get_no_formgrader_and_may_see_frames_of_their_own_server(toy):
+def test_students_get_no_formgrader_and_frames_of_their_own_server_only(toy):
     list(deploy.set_up(toy))
     student = toy.root / "jupyter" / "student"
     server = json.loads((student / "jupyter_server_config.json").read_text())["ServerApp"]
@@ -66,21 +68,21 @@ def test_students_get_no_formgrader_and_may_see_frames_of_their_own_server(toy):
     assert pages["@jupyter/nbgrader:formgrader"]
 
 
-def test_a_teachers_work_in_the_course_folder_is_left_as_it_is(toy):
+def test_files_in_the_course_folder_are_kept(toy):
     list(deploy.set_up(toy))
     (toy.course / "gradebook.db").write_text("marks")
     list(deploy.set_up(toy))
     assert (toy.course / "gradebook.db").read_text() == "marks"
 
 
-def test_a_folder_of_another_account_is_refused(toy, monkeypatch):
+def test_folder_of_another_account_is_refused(toy, monkeypatch):
     list(deploy.set_up(toy))
     monkeypatch.setattr(deploy.os, "geteuid", lambda: 4242)
     with pytest.raises(deploy.DeployError, match="another account"):
         list(deploy.set_up(toy))
 
 
-def test_a_python_in_a_private_folder_is_refused(tmp_path):
+def test_python_in_a_private_folder_is_refused(tmp_path):
     private = tmp_path / "home"
     private.mkdir(mode=0o700)
     (private / "python").touch(0o755)
@@ -88,7 +90,7 @@ def test_a_python_in_a_private_folder_is_refused(tmp_path):
         deploy._refuse_private(private / "python")
 
 
-def test_the_link_names_repository_and_lesson(toy):
+def test_link_contains_repository_and_lesson(toy):
     here = deploy.Site(toy.root, toy.source, toy.python, "https://hub/", "https://git.example/course.git")
     assert here.link("01_jpeg_vs_zip") == (
         "https://hub/hub/user-redirect/git-pull?repo=https%3A%2F%2Fgit.example%2Fcourse.git"
@@ -96,11 +98,11 @@ def test_the_link_names_repository_and_lesson(toy):
     )
 
 
-def test_the_courses_name_is_read_from_where_it_stands():
+def test_course_id_is_read_from_the_configuration():
     assert templates.course_id(REPOSITORY) == "feeding-the-gpu"
 
 
-def test_the_command_says_what_it_changed_and_how_students_get_in(toy, capsys):
+def test_command_prints_changes_and_the_students_link(toy, capsys):
     arguments = [str(toy.root), "--source", str(toy.source), "--teacher", "ann"]
     assert deploy.main(arguments) == 0
     out = capsys.readouterr().out

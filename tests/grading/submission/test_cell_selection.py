@@ -1,4 +1,4 @@
-"""What runs of a submission, and what does not."""
+"""Which cells of a submission run."""
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
@@ -16,6 +16,6 @@ def test_setup_answers_graded_and_changed_cells_run_and_demonstrations_do_not():
     assert cells_to_run(submission, source) == [True, False, False, True, True, True]
 
 
-def test_a_changed_demonstration_runs():
+def test_changed_demonstration_runs():
     source = new_notebook(cells=[new_code_cell("benchmark()")])
     assert cells_to_run(new_notebook(cells=[new_code_cell("benchmark()  # mine")]), source) == [True]

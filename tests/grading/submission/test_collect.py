@@ -1,3 +1,5 @@
+"""Collecting from an exchange whose submissions their owners can change."""
+
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,13 +23,13 @@ def submission(tmp_path):
     return folder
 
 
-def test_plain_files_of_the_owner_are_copied_with_their_folders(submission, tmp_path):
+def test_regular_files_of_the_owner_are_copied_with_their_folders(submission, tmp_path):
     collect.copy_own_files(submission, tmp_path / "copy", MAX)
     assert (tmp_path / "copy" / "answer.ipynb").read_text() == "mine"
     assert (tmp_path / "copy" / "tiny" / "labels.json").exists()
 
 
-def test_links_pipes_and_large_files_stay_behind(submission, tmp_path):
+def test_links_pipes_and_large_files_are_skipped(submission, tmp_path):
     secret = tmp_path / "teacher"
     secret.mkdir()
     (secret / "gradebook.db").write_text("marks")
@@ -41,22 +43,23 @@ def test_links_pipes_and_large_files_stay_behind(submission, tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file of another user")
-def test_a_file_of_another_user_stays_behind(submission, tmp_path):
+def test_file_of_another_user_is_skipped(submission, tmp_path):
     (submission / "hard").write_text("somebody else's")
     os.chown(submission / "hard", 12345, -1)
     collect.copy_own_files(submission, tmp_path / "copy", MAX)
     assert not (tmp_path / "copy" / "hard").exists()
 
 
-def test_a_date_set_by_the_owner_does_not_count(submission, tmp_path):
-    os.utime(submission / "answer.ipynb", (0, 0))
+def test_modification_time_set_by_the_owner_is_ignored(submission, tmp_path):
+    for path in (submission, *submission.rglob("*")):
+        os.utime(path, (0, 0))
     received = collect.copy_own_files(submission, tmp_path / "copy", MAX)
     assert abs((datetime.now(UTC) - received).days) < 1
 
 
 @pytest.fixture
 def course(tmp_path):
-    """An exchange with one submission of this account, of `LESSON`; returns its folder and a collector."""
+    """Return functions that submit `LESSON` to an exchange and collect it, which returns log and folder."""
     root = tmp_path / "exchange"
     inbound = root / COURSE / "inbound"
     inbound.mkdir(parents=True)
@@ -69,7 +72,7 @@ def course(tmp_path):
     (tmp_path / "course" / "source" / LESSON).mkdir(parents=True)
     api = NbGraderAPI(config=config)
 
-    def hand_in(stamp, owner=user):
+    def submit(stamp, owner=user):
         folder = inbound / f"{owner}+{LESSON}+{stamp}+abc"
         folder.mkdir()
         (folder / "answer.ipynb").write_text("mine")
@@ -81,34 +84,34 @@ def course(tmp_path):
         assert result["success"], result
         return result["log"], Path(tmp_path / "course" / "submitted")
 
-    return hand_in, run_collect
+    return submit, run_collect
 
 
 def now():
     return datetime.now(UTC).strftime(collect.STAMP_FORMAT)
 
 
-def test_an_honest_submission_is_collected_without_a_word(course):
-    hand_in, run_collect = course
-    folder = hand_in(now())
+def test_honest_submission_is_collected_without_a_warning(course):
+    submit, run_collect = course
+    folder = submit(now())
     log, submitted = run_collect()
     user = folder.name.split("+")[0]
     assert (submitted / user / LESSON / "answer.ipynb").read_text() == "mine"
     assert "which counts" not in log
 
 
-def test_a_forged_time_stamp_is_replaced_and_reported(course):
-    hand_in, run_collect = course
-    folder = hand_in("2001-01-01 00:00:00.000000 UTC")
+def test_forged_time_stamp_is_replaced_and_reported(course):
+    submit, run_collect = course
+    folder = submit("2001-01-01 00:00:00.000000 UTC")
     log, submitted = run_collect()
     stamp = (submitted / folder.name.split("+")[0] / LESSON / collect.STAMP).read_text()
     assert stamp.startswith(str(datetime.now(UTC).year))
     assert "which counts" in log
 
 
-def test_a_submission_in_another_students_name_is_left_out_and_reported(course):
-    hand_in, run_collect = course
-    hand_in(now(), owner="bob")
+def test_submission_in_another_students_name_is_left_out_and_reported(course):
+    submit, run_collect = course
+    submit(now(), owner="bob")
     log, submitted = run_collect()
     assert not (submitted / "bob").exists()
     assert "left out" in log

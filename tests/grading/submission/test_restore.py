@@ -29,13 +29,13 @@ def _repaired(released, edit=lambda data: None):
     return restore_notebook(json.dumps(data).encode(), released)
 
 
-def test_a_sound_notebook_stays_as_it_is(released):
+def test_valid_notebook_is_unchanged(released):
     restored = _repaired(released)
     assert [cell.source for cell in restored.notebook.cells] == [cell.source for cell in released.cells]
     assert restored.findings == []
 
 
-def test_an_answer_is_kept_and_a_locked_cell_is_not(released):
+def test_answer_is_kept_and_locked_cell_is_restored(released):
     def edit(data):
         data["cells"][2]["source"] = "f = sum"
         data["cells"][3]["source"] = "pass"
@@ -45,17 +45,17 @@ def test_an_answer_is_kept_and_a_locked_cell_is_not(released):
     assert [finding.kind for finding in restored.findings] == ["tampered"]
 
 
-def test_a_deleted_answer_does_not_leave_a_stub_that_overwrites_one_written_elsewhere(released):
+def test_deleted_answer_leaves_no_stub_that_could_override_another_cell(released):
     restored = _repaired(released, lambda data: data["cells"].pop(2))
     assert restored.notebook.cells[2].source == LOST
 
 
-def test_a_changed_setup_runs_after_the_original(released):
+def test_changed_setup_follows_the_original(released):
     restored = _repaired(released, lambda data: data["cells"][1].update(source="import random"))
     assert [cell.source for cell in restored.notebook.cells[1:3]] == ["import math", "import random"]
 
 
-def test_own_cells_keep_their_place(released):
+def test_own_cells_keep_their_position(released):
     own = {"cell_type": "code", "metadata": {}, "source": "mine = 1", "outputs": [], "execution_count": None}
     restored = _repaired(released, lambda data: data["cells"].insert(2, own))
     assert [cell.source for cell in restored.notebook.cells][1:3] == ["import math", "mine = 1"]
@@ -74,7 +74,7 @@ def test_outputs_and_metadata_of_a_submission_are_dropped(released):
 @pytest.mark.parametrize(
     "text", ["<script>x</script>", "<img src=x onerror=y>", "</div><b>", "$\\href{javascript:x}{y}$"]
 )
-def test_text_of_a_student_holds_no_html_and_no_link_in_a_formula(released, text):
+def test_student_text_has_no_html_and_no_link_in_a_formula(released, text):
     cell = {"cell_type": "markdown", "metadata": {}, "source": text}
     source = _repaired(released, lambda data: data["cells"].append(cell)).notebook.cells[-1].source
     assert "\\href" not in source
@@ -82,14 +82,14 @@ def test_text_of_a_student_holds_no_html_and_no_link_in_a_formula(released, text
 
 
 @pytest.mark.parametrize("raw", [None, b"", b"{", b"[]", b'{"cells": 3}', b"\xff"])
-def test_what_cannot_be_read_is_one_finding_and_an_empty_notebook(released, raw):
+def test_unreadable_file_is_one_finding_and_the_released_notebook(released, raw):
     restored = restore_notebook(raw, released)
     assert not restored.readable
     assert [finding.kind for finding in restored.findings] == ["damaged"]
     assert len(restored.notebook.cells) == len(released.cells)
 
 
-def test_repairing_twice_changes_nothing_more(released):
+def test_restoring_is_idempotent(released):
     once = _repaired(released, lambda data: data["cells"].reverse())
     again = restore_notebook(writes(once.notebook).encode(), released)
     assert again.findings == []

@@ -1,4 +1,4 @@
-"""A submitted folder before nbgrader copies it."""
+"""Sanitising a submitted folder before nbgrader copies it."""
 
 import os
 from datetime import datetime
@@ -19,14 +19,14 @@ def _kinds(folder):
     return [finding.kind for finding in Submission(folder, "ann", "01_a").findings]
 
 
-def test_a_sound_folder_stays_as_it_is(folder):
+def test_valid_folder_is_unchanged(folder):
     (folder / "timestamp.txt").write_text("2026-01-02 03:04:05.000000 UTC")
     sanitize_folder(folder, "01_a")
     assert sorted(path.name for path in folder.iterdir()) == ["01_a.ipynb", "timestamp.txt"]
     assert _kinds(folder) == []
 
 
-def test_links_and_pipes_become_notes(folder):
+def test_links_and_pipes_are_replaced_by_notes(folder):
     (folder / "link").symlink_to("/etc/passwd")
     (folder / "folder").symlink_to("/etc")
     os.mkfifo(folder / "pipe")
@@ -37,22 +37,22 @@ def test_links_and_pipes_become_notes(folder):
 
 
 @pytest.mark.parametrize("stamp", [b"", b"soon", b"\xff", b"9999-01-01 00:00:00 UTC"])
-def test_a_time_stamp_that_cannot_be_is_replaced_by_the_files_own(folder, stamp):
+def test_invalid_time_stamp_is_replaced_by_the_files_newest(folder, stamp):
     (folder / "timestamp.txt").write_bytes(stamp)
     sanitize_folder(folder, "01_a")
-    mended = (folder / "timestamp.txt").read_text().removesuffix(" UTC")
-    assert datetime.fromisoformat(mended).year >= 2024
+    repaired = (folder / "timestamp.txt").read_text().removesuffix(" UTC")
+    assert datetime.fromisoformat(repaired).year >= 2024
     assert _kinds(folder) == ["tampered"]
 
 
-def test_the_only_notebook_gets_its_name_back(folder):
+def test_single_renamed_notebook_gets_its_name_back(folder):
     (folder / "01_a.ipynb").rename(folder / "mine.ipynb")
     sanitize_folder(folder, "01_a")
     assert Submission(folder, "ann", "01_a").notebook() == b"{}"
     assert _kinds(folder) == ["damaged"]
 
 
-def test_tidying_twice_changes_nothing_more(folder):
+def test_sanitizing_is_idempotent(folder):
     (folder / "link").symlink_to("/etc/passwd")
     sanitize_folder(folder, "01_a")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}

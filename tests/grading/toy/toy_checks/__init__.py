@@ -1,1 +1,1 @@
-"""The checks of a lesson that exists only in tests: cheap, and with evidence that only right code gives."""
+"""Checks of a toy lesson: cheap, with evidence that only a right answer returns."""

@@ -10,7 +10,7 @@ def _numbers(rng):
 
 def _same(found, expected, name):
     if type(found) is not int or found != expected:
-        raise Mistake(name, "This is not the number that was asked for. Try it on [1, 2].")
+        raise Mistake(name, "This is not the right number. Try it on [1, 2].")
     return "The number is right."
 
 
