@@ -83,7 +83,8 @@ def judge(truth: Truth, found: Evidence) -> str:
     for answer in found:
         if answer["seconds"] is None:
             raise Mistake(
-                "not_a_number", f"Return the seconds per batch as a number, not as a {answer['kind']}."
+                "not_a_number",
+                f"Return the seconds per batch as a number; you returned a value of type {answer['kind']}.",
             )
         if answer["steps"] == 0:
             raise Mistake(

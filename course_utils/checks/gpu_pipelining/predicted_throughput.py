@@ -78,7 +78,10 @@ def judge(truth: Truth, found: Evidence) -> str:
     true = [_images_per_second(case) for case in cases]
     for answer in found:
         if isinstance(answer, str):
-            raise Mistake("not_a_number", f"Return the images per second as a number, not as a {answer}.")
+            raise Mistake(
+                "not_a_number",
+                f"Return the images per second as a number; you returned a value of type {answer}.",
+            )
     if not _agree(found, true):
         raise _mistake(cases, found, true)
     return (

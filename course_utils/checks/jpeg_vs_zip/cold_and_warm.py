@@ -98,7 +98,7 @@ def judge(truth: Truth, found: Evidence) -> str:
     if "returned" in measured:
         raise Mistake(
             "not_three_values",
-            f"Return three values, as in `return result, cold, warm`; you returned {measured['returned']}.",
+            f"Return three values, as in `return result, cold, warm`; you returned: {measured['returned']}.",
         )
     epochs = measured["epochs"]
     if not epochs:
@@ -113,7 +113,7 @@ def judge(truth: Truth, found: Evidence) -> str:
     if len(epochs) < MIN_EPOCHS:
         raise Mistake(
             "too_few_epochs",
-            f"You measured {len(epochs)} epochs; measure at least {MIN_EPOCHS}, one cold and two warm ones.",
+            f"The result has too few epochs ({len(epochs)}): measure at least {MIN_EPOCHS}, one of them cold.",
         )
     _expect_cold_rate(measured["cold"], epochs, truth["batch_size"])
     _expect_warm_rate(measured["warm"], epochs, truth["batch_size"])
@@ -130,8 +130,8 @@ def _expect_all_read(truth: Truth, reads: list[int], epochs: list[EpochRecord]) 
     if min(reads) < len(epochs) or {e["images"] for e in epochs} != {truth["images"]}:
         raise Mistake(
             "not_all_images",
-            f"The dataset has {truth['images']} images and the result {len(epochs)} epochs, but one "
-            f"image was read {min(reads)} times. An epoch reads every image once.",
+            f"The dataset has {truth['images']} images and the result {len(epochs)} epochs, but not "
+            f"every image was read in each epoch (fewest reads: {min(reads)}). Measure all images.",
         )
 
 
@@ -187,10 +187,12 @@ def _rates(
 
 def _expect_images_per_second(rate: float, epochs: list[EpochRecord], batch_size: int) -> None:
     if _is_one_of(rate, _rates(epochs, lambda e: -(-e["images"] // batch_size))):
-        raise Mistake("batches_per_second", "That is batches per second; an epoch has len(dataset) images.")
+        raise Mistake(
+            "batches_per_second", "Your rate is in batches per second; an epoch has len(dataset) images."
+        )
     inverse = [1 / rate for rate in _rates(epochs)]
     if _is_one_of(rate, inverse) or _is_one_of(rate, [1000 * time for time in inverse]):
-        raise Mistake("time_per_image", "That is the time per image; return images per second.")
+        raise Mistake("time_per_image", "You return the time per image; return images per second.")
     after_first: list[EpochRecord] = [{**e, "seconds": e["seconds"] - e["first"]} for e in epochs]
     if _is_one_of(rate, _rates(after_first)):
         raise Mistake(

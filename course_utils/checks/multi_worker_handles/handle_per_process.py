@@ -26,14 +26,14 @@ from course_utils.checks.core import (
 )
 from course_utils.system import file_positions, fork_by_default, in_child
 
-GENERATIONS = 2  # a child, and a child of the child
+PROCESSES = ("the parent process", "a child process", "a grandchild process")
 MAX_OPENS = 2  # once to read the names, once to keep
 PACK = "pack.zip"
 
 SHARED_HANDLE = (
-    "After {reader} had read some samples, the position of {owner}'s handle had moved: both use the same "
-    "open file. When they read at once, each may get bytes from where the other moved to. Remember which "
-    "process opened a handle (os.getpid()), and open a new one in any other process. A lock does not help: "
+    "After {reader} read some samples, the file position of the handle in {owner} had moved: both use the "
+    "same open file. When both read at once, either may get bytes from the other's position. Remember which "
+    "process opened a handle (os.getpid()), and open a new one in every other process. A lock does not help: "
     "processes would wait for each other."
 )
 
@@ -111,14 +111,14 @@ def judge(truth: Truth, found: Evidence) -> str:
         raise Mistake(
             "wrong_length", f"len(dataset) is {found['length']}; the pack has {len(truth['members'])} images."
         )
-    process, name = found["parent"], "the parent"
-    for generation, order in enumerate(truth["orders"]):
+    process = found["parent"]
+    for name, order, child in zip(PROCESSES, truth["orders"], (*PROCESSES[1:], None), strict=True):
         _judge_process(process, order, truth, name)
-        if generation < GENERATIONS:
-            _judge_handle(process["moved"], found["worker_moved"], name)
-            process, name = process["child"], f"a child of {name}"
+        if child:
+            _judge_handle(process["moved"], found["worker_moved"], owner=name, reader=child)
+            process = process["child"]
     if found["worker_moved"]:
-        raise Mistake("shared_handle", SHARED_HANDLE.format(owner="the parent", reader="a DataLoader worker"))
+        raise Mistake("shared_handle", SHARED_HANDLE.format(owner=PROCESSES[0], reader="a DataLoader worker"))
     if found["left_open"]:
         raise Mistake(
             "left_open",
@@ -128,16 +128,16 @@ def judge(truth: Truth, found: Evidence) -> str:
     return "Each process reads through its own handle, opens it once and closes it."
 
 
-def _judge_handle(moved: bool, worker_moved: bool, name: str) -> None:
+def _judge_handle(moved: bool, worker_moved: bool, owner: str, reader: str) -> None:
     if moved and not worker_moved:
         raise Mistake(
             "keyed_by_worker",
-            f"A DataLoader worker gets its own handle, but a plain child process of {name} does not: the two "
-            "share one. worker_info is None in every process that is not a worker, so it cannot tell such "
+            f"A DataLoader worker gets its own handle, but {reader} shares the one of {owner}. "
+            "worker_info is None in every process that is not a worker, so it cannot tell such "
             "processes apart (two training processes on one node, for example). os.getpid() can.",
         )
     if moved:
-        raise Mistake("shared_handle", SHARED_HANDLE.format(owner=name, reader=f"a child of {name}"))
+        raise Mistake("shared_handle", SHARED_HANDLE.format(owner=owner, reader=reader))
 
 
 def _judge_process(process: Evidence, order: list[int], truth: Truth, name: str) -> None:

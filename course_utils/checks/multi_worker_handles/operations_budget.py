@@ -86,6 +86,10 @@ def _of(counts: dict[str, int], kind: str) -> dict[str, int]:
     return {key.partition(" ")[2]: count for key, count in counts.items() if key.partition(" ")[0] == kind}
 
 
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
 def _judge_worker(counts: dict[str, int], truth: Truth) -> None:
     samples, opens = EPOCHS * len(truth["order"]), _of(counts, "open")
     if counts.get("process"):
@@ -96,14 +100,14 @@ def _judge_worker(counts: dict[str, int], truth: Truth) -> None:
     if LABELS in opens:
         raise Mistake(
             "reads_labels_again",
-            f"To read {samples} samples, a worker opened {LABELS} {opens[LABELS]} times. Read the labels "
-            "once, when the dataset is created: every worker gets a copy of the dataset, labels included.",
+            f"To read {samples} samples, a worker opened {LABELS} {_times(opens[LABELS])}. Read the labels "
+            "only when the dataset is created: every worker gets a copy of the dataset, labels included.",
         )
     if listed := sum(_of(counts, "list").values()):
         raise Mistake(
             "lists_again",
-            f"To read {samples} samples, a worker listed the folder {listed} times. The shards do not change "
-            "during training: list the folder once, when the dataset is created.",
+            f"To read {samples} samples, a worker listed the folder {_times(listed)}. The shards do not "
+            "change during training: list the folder only when the dataset is created.",
         )
     for name, opened in opens.items():
         if opened > 1:
@@ -126,8 +130,8 @@ def _judge_creation(counts: dict[str, int]) -> None:
     if lists > 2 or opens.get(LABELS, 0) > 1:
         raise Mistake(
             "slow_start",
-            f"Creating the dataset listed the folder {lists} times and opened {LABELS} "
-            f"{opens.get(LABELS, 0)} times. List the folder once and read the labels once.",
+            f"Creating the dataset listed the folder {_times(lists)} and opened {LABELS} "
+            f"{_times(opens.get(LABELS, 0))}. List the folder once and read the labels once.",
         )
     if (most := max(opens.values(), default=0)) > 2:
         raise Mistake(
@@ -143,7 +147,7 @@ def outside(truth: Truth, opened: dict[str, int]) -> None:
     if shards > 3 or opened.get(LABELS, 0) > 1 or opened.get("", 0) > 2:
         raise Mistake(
             "opens_unseen",
-            f"Counted from outside the program, a shard was opened {shards} times, {LABELS} "
-            f"{opened.get(LABELS, 0)} times, and the folder was listed {opened.get('', 0)} times: more than "
-            "the check saw from inside. Open each shard once per process, and keep what was read.",
+            f"Counted from outside the program, a shard was opened {_times(shards)}, {LABELS} "
+            f"{_times(opened.get(LABELS, 0))}, and the folder was listed {_times(opened.get('', 0))}: more "
+            "than the check saw from inside. Open each shard once per process, and keep what was read.",
         )

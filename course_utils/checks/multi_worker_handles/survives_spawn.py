@@ -125,5 +125,6 @@ def _judge_pickling(trip: Evidence) -> None:
 
 def _expect(samples: list[SampleRecord], truth: Truth, flip: bool, where: str) -> None:
     if flip:
+        where = f"{where} with flip=True"
         samples = [{**s, "array": None if s["array"] is None else s["array"][..., ::-1]} for s in samples]
     expect_samples(samples, truth["order"], truth, where)
