@@ -112,9 +112,7 @@ class ZIPDataset(Dataset[Sample]):
     def _open(self, path: Path | str, layout: RawLayout | None) -> list[_Member]:
         pack, info = open_pack(path)
         names = [n for n in pack.namelist() if n != INFO_NAME and not n.endswith("/")]
-        unlabelled = [name for name in names if name not in info.labels]
-        if unlabelled:
-            raise PackError(f"{path}: {len(unlabelled)} members have no label, the first is {unlabelled[0]}")
+        _require_labels(path, names, info)
         raw_layout = None if self.load_encoded else _raw_layout(path, info, layout)
         return [_Member(name, info.labels[name], pack, raw_layout) for name in names]
 
@@ -128,14 +126,14 @@ class ZIPDataset(Dataset[Sample]):
             data = pack.read(name)
         except zipfile.BadZipFile as error:
             raise PackError(f"{where}: {error}") from error
-        image = _raw_image(layout, data, where) if layout else decode_image(io.BytesIO(data), where)
+        image = _image(layout, data, where)
         return (self.transform(image) if self.transform else image), self.labels[index]
 
 
 class IndexedZIPDataset(Dataset[Sample]):
     """The samples of a `ZIPDataset` of one zip; each member is read with one `os.pread`.
 
-    There is no file position to share and no buffer to fill: safe for concurrent processes and threads.
+    Safe for concurrent processes and threads: they share no file position and no buffer.
 
     Args:
         path: The stored zip.
@@ -161,9 +159,7 @@ class IndexedZIPDataset(Dataset[Sample]):
         self._layout = None if load_encoded else _raw_layout(path, info, layout)
         self._members = [i for i in range(len(self._index)) if self._index.name(i) != INFO_NAME]
         self.names = [self._index.name(i) for i in self._members]
-        unlabelled = [name for name in self.names if name not in info.labels]
-        if unlabelled:
-            raise PackError(f"{path}: {len(unlabelled)} members have no label, the first is {unlabelled[0]}")
+        _require_labels(path, self.names, info)
         self.labels = [info.labels[name] for name in self.names]
 
     def __len__(self) -> int:
@@ -175,9 +171,7 @@ class IndexedZIPDataset(Dataset[Sample]):
             data = bytes(self._index.read(self._members[index]))
         except zipfile.BadZipFile as error:
             raise PackError(f"{where}: {error}") from error
-        image = (
-            _raw_image(self._layout, data, where) if self._layout else decode_image(io.BytesIO(data), where)
-        )
+        image = _image(self._layout, data, where)
         return (self.transform(image) if self.transform else image), self.labels[index]
 
 
@@ -193,7 +187,15 @@ def _raw_layout(path: Path | str, info: PackInfo, requested: RawLayout | None) -
     return layout
 
 
-def _raw_image(layout: RawLayout, data: bytes, where: str) -> torch.Tensor:
+def _require_labels(path: Path | str, names: Sequence[str], info: PackInfo) -> None:
+    unlabelled = [name for name in names if name not in info.labels]
+    if unlabelled:
+        raise PackError(f"{path}: {len(unlabelled)} members have no label, the first is {unlabelled[0]}")
+
+
+def _image(layout: RawLayout | None, data: bytes, where: str) -> torch.Tensor:
+    if layout is None:
+        return decode_image(io.BytesIO(data), where)
     try:
         return layout.image(data)
     except PackError as error:

@@ -29,6 +29,6 @@ def can_compile(device: torch.device | str) -> bool:
 
 
 def _has_compiler(variable: str, *defaults: str) -> bool:
-    """Return whether there is the compiler that the environment variable names, or else a default one."""
+    """Return whether the compiler that the environment variable names, or else a default one, exists."""
     chosen = os.environ.get(variable)
     return any(shutil.which(name) for name in ([chosen] if chosen else defaults))

@@ -1,5 +1,4 @@
 import io
-import zipfile
 
 import numpy as np
 import pytest
@@ -7,7 +6,8 @@ import torch
 from PIL import Image
 
 from course_utils.data.datasets import IndexedZIPDataset, JpegDataset, ZIPDataset
-from course_utils.data.pack import INFO_NAME, LABELS_NAME, PackError, PackInfo, RawLayout
+from course_utils.data.pack import LABELS_NAME, PackError, PackInfo, RawLayout
+from tests.image_set import encode_jpeg, write_pack
 
 SHAPE = (24, 40, 3)
 NAMES = [f"img{i:08d}.JPEG" for i in range(6)]
@@ -17,21 +17,7 @@ LABELS = [5, 3, 8, 0, 9, 1]
 @pytest.fixture
 def jpegs():
     rng = np.random.default_rng(0)
-    encoded = {}
-    for name in NAMES:
-        buffer = io.BytesIO()
-        Image.fromarray(rng.integers(0, 256, SHAPE, dtype=np.uint8)).save(buffer, "JPEG", quality=90)
-        encoded[name] = buffer.getvalue()
-    return encoded
-
-
-def write_zip(path, members, info):
-    with zipfile.ZipFile(path, "w") as pack:
-        for name, data in members.items():
-            pack.writestr(name, data)
-        if info:
-            pack.writestr(INFO_NAME, info.to_json())
-    return path
+    return {name: encode_jpeg(rng.integers(0, 256, SHAPE, dtype=np.uint8)) for name in NAMES}
 
 
 def raw(jpegs):
@@ -54,8 +40,8 @@ def folder(tmp_path, jpegs):
 def forms(folder, jpegs):
     return (
         JpegDataset(folder),
-        ZIPDataset(write_zip(folder / "encoded.zip", jpegs, PackInfo(LABELLED)), load_encoded=True),
-        ZIPDataset(write_zip(folder / "raw.zip", raw(jpegs), PackInfo(LABELLED, LAYOUT))),
+        ZIPDataset(write_pack(folder / "encoded.zip", jpegs, PackInfo(LABELLED)), load_encoded=True),
+        ZIPDataset(write_pack(folder / "raw.zip", raw(jpegs), PackInfo(LABELLED, LAYOUT))),
         IndexedZIPDataset(folder / "encoded.zip", load_encoded=True),
         IndexedZIPDataset(folder / "raw.zip"),
     )
@@ -81,7 +67,7 @@ def test_shards_form_one_dataset_sorted_by_name(tmp_path, jpegs):
     for part in (1, 0):
         names = NAMES[part::2]
         info = PackInfo({name: LABELLED[name] for name in names})
-        shards.append(write_zip(tmp_path / f"part{part}.zip", {n: jpegs[n] for n in names}, info))
+        shards.append(write_pack(tmp_path / f"part{part}.zip", {n: jpegs[n] for n in names}, info))
     dataset = ZIPDataset(shards, load_encoded=True)
     assert dataset.names == NAMES
     assert [label for _, label in dataset] == LABELS
@@ -110,43 +96,43 @@ def test_error_names_truncated_jpeg(folder, jpegs):
 
 
 def test_raw_members_without_layout_need_one_as_argument(tmp_path, jpegs):
-    path = write_zip(tmp_path / "old.zip", raw(jpegs), PackInfo(LABELLED))
+    path = write_pack(tmp_path / "old.zip", raw(jpegs), PackInfo(LABELLED))
     with pytest.raises(PackError, match="layout=RawLayout"):
         ZIPDataset(path)
     assert ZIPDataset(path, layout=LAYOUT)[0][0].shape == (3, 24, 40)
 
 
 def test_contradicting_layout_is_rejected(tmp_path, jpegs):
-    path = write_zip(tmp_path / "raw.zip", raw(jpegs), PackInfo(LABELLED, LAYOUT))
+    path = write_pack(tmp_path / "raw.zip", raw(jpegs), PackInfo(LABELLED, LAYOUT))
     with pytest.raises(PackError, match=r"but .*CHW.* was requested"):
         ZIPDataset(path, layout=RawLayout("CHW", (3, 24, 40)))
 
 
 def test_jpeg_member_read_as_raw_suggests_load_encoded(tmp_path, jpegs):
-    path = write_zip(tmp_path / "mixed.zip", jpegs, PackInfo(LABELLED, LAYOUT))
+    path = write_pack(tmp_path / "mixed.zip", jpegs, PackInfo(LABELLED, LAYOUT))
     with pytest.raises(PackError, match=rf"{NAMES[0]}.*load_encoded=True"):
         ZIPDataset(path)[0]
 
 
 def test_error_names_raw_member_read_as_jpeg(tmp_path, jpegs):
-    path = write_zip(tmp_path / "raw.zip", raw(jpegs), PackInfo(LABELLED, LAYOUT))
+    path = write_pack(tmp_path / "raw.zip", raw(jpegs), PackInfo(LABELLED, LAYOUT))
     with pytest.raises(PackError, match=NAMES[1]):
         ZIPDataset(path, load_encoded=True)[1]
 
 
 def test_error_names_member_without_label(tmp_path, jpegs):
-    path = write_zip(tmp_path / "part0.zip", jpegs, PackInfo(dict(list(LABELLED.items())[:-1])))
+    path = write_pack(tmp_path / "part0.zip", jpegs, PackInfo(dict(list(LABELLED.items())[:-1])))
     with pytest.raises(PackError, match=NAMES[-1]):
         ZIPDataset(path, load_encoded=True)
 
 
 def test_error_names_empty_zip(tmp_path):
     with pytest.raises(PackError, match=r"part0\.zip: no images"):
-        ZIPDataset(write_zip(tmp_path / "part0.zip", {}, PackInfo({})), load_encoded=True)
+        ZIPDataset(write_pack(tmp_path / "part0.zip", {}, PackInfo({})), load_encoded=True)
 
 
 def test_checksum_detects_flipped_bit(tmp_path, jpegs):
-    path = write_zip(tmp_path / "raw.zip", raw(jpegs), PackInfo(LABELLED, LAYOUT))
+    path = write_pack(tmp_path / "raw.zip", raw(jpegs), PackInfo(LABELLED, LAYOUT))
     data = bytearray(path.read_bytes())
     data[200] ^= 1
     path.write_bytes(data)

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import threading
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -16,39 +15,19 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from course_utils.data.datasets import ZIPDataset
-from course_utils.data.pack import PackError
+from course_utils.data.pack import PackError, RawLayout
 from course_utils.loading.buffer_pool import BufferPool
 from course_utils.loading.fast_loader import FastLoader
 from course_utils.measure.loader_benchmark import benchmark
+from tests.image_set import numbered_jpeg, numbered_pack
 
 POISON = 173
 FDS = Path("/proc/self/fd")
 
 
-def jpeg(number, size=(24, 16)):
-    rng = np.random.default_rng(number)
-    pixels = Image.fromarray(rng.integers(0, 256, (3, 2, 3), np.uint8)).resize(
-        size, Image.Resampling.BILINEAR
-    )
-    buffer = io.BytesIO()
-    pixels.save(buffer, "JPEG", quality=90)
-    return buffer.getvalue()
-
-
-def pack(path, images, first=0, **layout):
-    """Write a shard; the label of an image is its number."""
-    names = [f"img{first + i:08d}.JPEG" for i in range(len(images))]
-    with zipfile.ZipFile(path, "w") as zipped:
-        for name, data in zip(names, images, strict=True):
-            zipped.writestr(name, data)
-        labels = {name: first + i for i, name in enumerate(names)}
-        zipped.writestr("dataset.json", json.dumps({"labels": labels} | layout))
-    return path
-
-
 @pytest.fixture
 def path(tmp_path):
-    return pack(tmp_path / "part0.zip", [jpeg(i) for i in range(23)])
+    return numbered_pack(tmp_path / "part0.zip", [numbered_jpeg(i) for i in range(23)])
 
 
 @pytest.fixture(autouse=True)
@@ -79,15 +58,15 @@ def test_returns_the_same_samples_as_the_dataset(path):
 def test_raw_members(tmp_path, order):
     pixels = np.random.default_rng(0).integers(0, 256, (7, 5, 4, 3), np.uint8)
     raw = [(p if order == "HWC" else p.transpose(2, 0, 1)).tobytes() for p in pixels]
-    shape = [5, 4, 3] if order == "HWC" else [3, 5, 4]
-    path = pack(tmp_path / "raw.zip", raw, layout=order, dtype="uint8", shape=shape)
+    shape = (5, 4, 3) if order == "HWC" else (3, 5, 4)
+    path = numbered_pack(tmp_path / "raw.zip", raw, layout=RawLayout(order, shape))
     images = torch.cat([images for images, _ in FastLoader(path, 3)])
     assert torch.equal(images, torch.from_numpy(pixels).permute(0, 3, 1, 2))
 
 
 def test_shards_are_merged_in_the_order_of_the_names(tmp_path):
     shards = [
-        pack(tmp_path / f"{n}.zip", [jpeg(i) for i in range(start, start + 4)], start)
+        numbered_pack(tmp_path / f"{n}.zip", [numbered_jpeg(i) for i in range(start, start + 4)], start)
         for n, start in enumerate((8, 0, 4))
     ]
     assert labels_of(FastLoader(shards, 12)) == [list(range(12))]
@@ -149,8 +128,8 @@ settings_of_loaders = st.fixed_dictionaries(
 def test_resumed_epochs_equal_uninterrupted_ones(
     tmp_path_factory, images, broken, world_size, options, stops
 ):
-    members = [b"broken" if i in broken else jpeg(i) for i in range(images)]
-    path = pack(tmp_path_factory.mktemp("pack") / "part0.zip", members)
+    members = [b"broken" if i in broken else numbered_jpeg(i) for i in range(images)]
+    path = numbered_pack(tmp_path_factory.mktemp("pack") / "part0.zip", members)
     whole = set(range(images)) - broken
     if not whole:
         with pytest.raises(PackError, match="no image"):
@@ -190,7 +169,7 @@ def resumed(path, rank, options, stops, epochs):
 
 def check_pixels(images, labels):
     for image, label in zip(images, labels.tolist(), strict=True):
-        truth = np.asarray(Image.open(io.BytesIO(jpeg(label)))).astype(int)
+        truth = np.asarray(Image.open(io.BytesIO(numbered_jpeg(label)))).astype(int)
         assert np.abs(image.permute(1, 2, 0).numpy() - truth).max() <= 2
 
 
@@ -208,9 +187,9 @@ def test_state_of_another_loader_is_rejected(path):
 
 @pytest.fixture
 def broken_path(tmp_path):
-    members = [jpeg(i) for i in range(12)]
-    members[0], members[5], members[7] = b"", jpeg(5)[:-40], jpeg(7, (24, 17))
-    return pack(tmp_path / "broken.zip", members)
+    members = [numbered_jpeg(i) for i in range(12)]
+    members[0], members[5], members[7] = b"", numbered_jpeg(5)[:-40], numbered_jpeg(7, (24, 17))
+    return numbered_pack(tmp_path / "broken.zip", members)
 
 
 def test_error_names_broken_image(broken_path):
@@ -239,24 +218,28 @@ def test_broken_images_are_replaced(broken_path):
 
 
 def test_batch_of_broken_images_is_skipped(tmp_path):
-    path = pack(tmp_path / "a.zip", [jpeg(0), b"", b"", jpeg(3)])
+    path = numbered_pack(tmp_path / "a.zip", [numbered_jpeg(0), b"", b"", numbered_jpeg(3)])
     assert labels_of(FastLoader(path, 1, on_error="skip")) == [[0], [3]]
 
 
 @pytest.mark.parametrize("other", [(24, 17), (25, 16), (23, 16), (16, 24), (12, 8)])
 def test_error_for_other_size_suggests_resizing(tmp_path, other):
-    path = pack(tmp_path / "a.zip", [jpeg(0), jpeg(1, other)])
+    path = numbered_pack(tmp_path / "a.zip", [numbered_jpeg(0), numbered_jpeg(1, other)])
     with pytest.raises(PackError, match=f"{other[1]}x{other[0]} pixels.* give a size"):
         list(FastLoader(path, 2))
 
 
 @pytest.mark.parametrize("size", [(16, 24), (10, 11), 64])
 def test_images_of_other_sizes_are_resized(tmp_path, size):
-    path = pack(tmp_path / "a.zip", [jpeg(0), jpeg(1, (200, 150)), jpeg(2, (7, 9))])
+    path = numbered_pack(
+        tmp_path / "a.zip", [numbered_jpeg(0), numbered_jpeg(1, (200, 150)), numbered_jpeg(2, (7, 9))]
+    )
     images, _ = next(iter(FastLoader(path, 3, size=size)))
     height, width = (size, size) if isinstance(size, int) else size
     assert images.shape == (3, 3, height, width)
-    expected = Image.open(io.BytesIO(jpeg(1, (200, 150)))).resize((width, height), Image.Resampling.BILINEAR)
+    expected = Image.open(io.BytesIO(numbered_jpeg(1, (200, 150)))).resize(
+        (width, height), Image.Resampling.BILINEAR
+    )
     assert np.abs(images[1].permute(1, 2, 0).numpy().astype(int) - np.asarray(expected)).mean() < 4
 
 
@@ -379,7 +362,7 @@ def test_exit_interrupt_and_fork(path, body):
 
 @pytest.mark.skipif(not FDS.exists(), reason="memory is read from /proc, which this system lacks")
 def test_ten_thousand_iterations_do_not_leak(tmp_path):
-    path = pack(tmp_path / "a.zip", [jpeg(0), jpeg(1), b"broken"])
+    path = numbered_pack(tmp_path / "a.zip", [numbered_jpeg(0), numbered_jpeg(1), b"broken"])
     loader = FastLoader(path, 2, shuffle=True, on_error="skip")
     rss = []
     for i in range(10_000):

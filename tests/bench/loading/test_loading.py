@@ -7,7 +7,7 @@ import pytest
 from tests.bench.loading.child import measure
 from tests.bench.loading.peer import peers
 from tests.bench.loading.report import plot, table
-from tests.loading.test_fast_loader import jpeg
+from tests.image_set import numbered_jpeg
 
 COURSE = [
     name for name in peers() if name.startswith(("FastLoader", "JPEG files", "stored zip", "memory map"))
@@ -18,7 +18,7 @@ COURSE = [
 def originals(tmp_path_factory):
     folder = tmp_path_factory.mktemp("originals")
     for i in range(5):
-        (folder / f"img{i:08d}.JPEG").write_bytes(jpeg(i, (16, 16)))
+        (folder / f"img{i:08d}.JPEG").write_bytes(numbered_jpeg(i, (16, 16)))
     return folder
 
 
