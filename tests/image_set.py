@@ -16,7 +16,7 @@ COUNT = 12
 
 @pytest.fixture(scope="session")
 def image_set(tmp_path_factory):
-    """Return a folder with `disk_transformed/`, `zip_encoded/part0.zip` and `zip/part0.zip`: 12 noisy images."""
+    """Return a folder with 12 noisy images: `disk_transformed/`, `zip_encoded/part0.zip`, `zip/part0.zip`."""
     top = tmp_path_factory.mktemp("image_set")
     rng = np.random.default_rng(0)
     images = {f"img{i:08d}.JPEG": rng.integers(0, 256, SHAPE, dtype=np.uint8) for i in range(COUNT)}

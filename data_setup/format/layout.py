@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from course_utils.paths import FORMS as FORMS  # what lessons look for is what is created
+
 SIDE = 256
 QUALITY = 90
 RAW_BYTES = SIDE * SIDE * 3
-JPEGS, ENCODED, RAW = "disk_transformed", "zip_encoded", "zip"
-FORMS = (JPEGS, ENCODED, RAW)
+JPEGS, ENCODED, RAW = FORMS
 MANIFEST = "manifest.json"
 STAGING = ".unfinished"
 
