@@ -113,8 +113,8 @@ def judge(truth: Truth, found: Evidence) -> str:
     if len(epochs) < MIN_EPOCHS:
         raise Mistake(
             "too_few_epochs",
-            f"The result has {len(epochs)} of at least {MIN_EPOCHS} epochs: measure one cold epoch and two warm "
-            "ones.",
+            f"The result has {len(epochs)} of at least {MIN_EPOCHS} epochs: measure one cold epoch and "
+            "two warm ones.",
         )
     _expect_cold_rate(measured["cold"], epochs, truth["batch_size"])
     _expect_warm_rate(measured["warm"], epochs, truth["batch_size"])
