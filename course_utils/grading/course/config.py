@@ -100,7 +100,7 @@ class Course:
         """Make a sandbox with this course's settings.
 
         Raises:
-            sandbox.NoSandboxError: No backend works on this machine; the message says what to do.
+            backends.NoSandboxError: No backend works on this machine; the message says what to do.
         """
         kind = backends.choose(self.grading.sandbox)
         folders = [Path(folder).resolve() for folder in self.grading.module_folders]

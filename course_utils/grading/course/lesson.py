@@ -67,7 +67,7 @@ class Lesson:
         return check
 
     def files(self) -> dict[str, bytes]:
-        """Return the contents of the files beside the notebook, by relative name."""
+        """Return the contents of the lesson's other files, by relative name."""
         paths = sorted(path for path in self.folder.rglob("*") if path.is_file() and path.suffix != ".ipynb")
         hidden = [
             path
@@ -86,7 +86,7 @@ class Lesson:
         }
 
     def version(self) -> str:
-        """Return a digest of the notebook's cells and the files beside it."""
+        """Return a digest of the notebook's cells and the other files."""
         digest = hashlib.sha256()
         for cell in self.source.cells:
             digest.update(f"{cell.cell_type}\0{cell.source}\0{cell.metadata.get('nbgrader')}\0".encode())

@@ -16,14 +16,15 @@ from pathlib import Path
 from typing import Any, Required, TypedDict
 
 from course_utils.checks.core import evidence
-from course_utils.grading.sandbox import backends, cgroups
+from course_utils.grading.sandbox.backends import sandbox_command
+from course_utils.grading.sandbox.cgroups import create_group
 from course_utils.grading.sandbox.limits import Limits
-from course_utils.grading.sandbox.protocol import Channel, ClosedError
+from course_utils.grading.sandbox.protocol import MAX_PICTURES, Channel, ClosedError
 
 PRELOADED_MODULES = ("numpy", "PIL.Image", "matplotlib.pyplot", "torch", "torchvision", "torch.utils.data")
 START_SECONDS = 180
 MAX_STARTS = 8
-MAX_TEXT, MAX_PICTURES = 100_000, 8
+MAX_TEXT = 100_000
 
 
 class GraderFaultError(RuntimeError):
@@ -274,7 +275,7 @@ class Sandbox:
 
     def _start(self) -> None:
         self._control, theirs = socket.socketpair()
-        self._group = cgroups.create_group(self.limits)
+        self._group = create_group(self.limits)
         root = os.geteuid() == 0
         setup = {
             "modules": self.modules,
@@ -291,7 +292,7 @@ class Sandbox:
             str(theirs.fileno()),
             json.dumps(setup),
         ]
-        command = self._group.wrap(backends.sandbox_command(self.kind, command, self.readable))
+        command = self._group.wrap(sandbox_command(self.kind, command, self.readable))
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         with theirs:
             self._process = subprocess.Popen(

@@ -10,6 +10,7 @@ from course_utils.checks.core import evidence
 
 _PREFIX = 8
 MAX_MESSAGE = 96 * 2**20
+MAX_PICTURES = 8
 
 
 class ClosedError(ConnectionError):

@@ -18,9 +18,9 @@ from traitlets import Bytes, List, Type
 from traitlets.config import Config
 
 from course_utils.checks.core import Check, crash_report, evidence
-from course_utils.grading.sandbox.protocol import Channel
+from course_utils.grading.sandbox.protocol import MAX_PICTURES, Channel
 
-MAX_IMAGES, MAX_IMAGE_BYTES = 8, 2**20
+MAX_PICTURE_BYTES = 2**20
 
 
 class Pictures(DisplayPublisher):
@@ -35,7 +35,7 @@ class Pictures(DisplayPublisher):
             sys.stdout.write(f"{data.get('text/plain', '')}\n")
             return
         raw = base64.b64decode(picture) if isinstance(picture, str) else bytes(picture)
-        if len(self.pictures) < MAX_IMAGES and len(raw) <= MAX_IMAGE_BYTES:
+        if len(self.pictures) < MAX_PICTURES and len(raw) <= MAX_PICTURE_BYTES:
             self.pictures.append(raw)
 
     def take(self) -> list[bytes]:

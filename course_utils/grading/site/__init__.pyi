@@ -1,2 +1,1 @@
 from . import deploy as deploy
-from . import templates as templates

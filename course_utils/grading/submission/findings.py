@@ -1,4 +1,4 @@
-"""What a teacher is told about a submission."""
+"""Findings about a submission, for the teacher."""
 
 from __future__ import annotations
 
