@@ -17,7 +17,7 @@ from data_setup.format import QUALITY, RAW_BYTES, UnreadableError, image_name
 CHUNK = 16  # images: 3 MB of raw pixels; the most work that a killed worker loses
 
 ItemT = TypeVar("ItemT")  # what a source makes one image from
-RenderedT = TypeVar("RenderedT", contravariant=True)
+ItemT_contra = TypeVar("ItemT_contra", contravariant=True)
 
 
 class Rendered(NamedTuple):
@@ -34,10 +34,10 @@ class Rendered(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class Renderer(Protocol[RenderedT]):
+class Renderer(Protocol[ItemT_contra]):
     """Makes the image of an item; is sent to the worker processes."""
 
-    def render(self, item: RenderedT, /) -> Rendered:
+    def render(self, item: ItemT_contra, /) -> Rendered:
         """Return the image of an item.
 
         Raises:
