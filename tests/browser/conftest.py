@@ -18,7 +18,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 
 @pytest.fixture(scope="session")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course's folder as a clone has it, with the solved lessons beside the released ones."""
+    """A course folder like a clone's, with solved and released lessons."""
     folder = tmp_path_factory.mktemp("course")
     shutil.copy(COURSE / "nbgrader_config.py", folder)
     for kind in ("notebooks", "solutions"):
@@ -28,7 +28,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def lab(course: Path, lesson_data: Path) -> Iterator[str]:
-    """JupyterLab as `make lab` serves it; the address that it prints."""
+    """The address printed by JupyterLab as `make lab` starts it."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]

@@ -1,4 +1,4 @@
-"""A real JupyterHub for a test: system users, a course set up by the command that teachers use."""
+"""A real JupyterHub for tests: system users, and a course deployed with the teacher's command."""
 
 import os
 import pwd
@@ -21,7 +21,7 @@ from course_utils.paths import data_dir
 from tests.lessons.lesson import COURSE
 
 TEACHER, STUDENTS = "hub-teacher", ("hub-ann", "hub-bob")
-PASSWORD = "of the test"
+PASSWORD = "test password"
 PYTHONS = ("/usr/bin/python3.14", "/usr/bin/python3.13", "/usr/bin/python3.12", "/usr/bin/python3.11")
 
 CONFIG = """
@@ -51,9 +51,9 @@ class Hub:
 
 
 def missing() -> str:
-    """What this machine lacks for a Hub with system users; empty if nothing."""
+    """Return why this machine cannot run a Hub with system users; empty if it can."""
     if os.geteuid() != 0:
-        return "not root: system users cannot be made"
+        return "not root: system users cannot be created"
     needed = [name for name in ("useradd", "npm", "node", "runuser") if not shutil.which(name)]
     return f"no {', '.join(needed)}" if needed else "" if public_python() else "no Python outside of /root"
 
@@ -98,13 +98,13 @@ def remove_user(name: str) -> None:
 
 
 def set_up(folder: Path) -> Site:
-    """The course as this working tree has it, set up by the teacher's command in the teacher's name."""
+    """Deploy the course of this working tree with the teacher's command and account."""
     site = Site(folder / "teacher", clone(folder / "clone"), public_python())
     shutil.copytree(data_dir(), site.root / "JHS_data")
     install_environment(site)
     shutil.chown(site.root, TEACHER)
     subprocess.run(["chown", "-R", TEACHER, site.source, site.root / "JHS_data"], check=True)
-    for _ in ("makes everything", "changes nothing"):
+    for _ in ("deploys", "changes nothing"):
         done = as_user(
             TEACHER, f"cd {site.source} && {site.environment}/bin/python -m course_utils.grading.site",
             site.root, "--python", site.python, "--teacher", TEACHER,
@@ -115,7 +115,7 @@ def set_up(folder: Path) -> Site:
 
 
 def install_environment(site: Site) -> None:
-    """Install the environment as root, whose package cache is warm; the command then finds it complete.
+    """Install the environment as root, whose package cache is filled; the command then finds it complete.
 
     uv links packages from its cache. Their bytecode, 20 s of work, is linked from the tests' environment.
     """
@@ -124,7 +124,7 @@ def install_environment(site: Site) -> None:
 
 
 def link_bytecode(packages: Path, environment: Path) -> None:
-    """Hard-link what this Python has compiled into an environment of the same Python version."""
+    """Hard-link the bytecode of this environment into another one of the same Python version."""
     [target] = environment.glob("lib/python3*/site-packages")
     for cached in packages.rglob(f"*.{sys.implementation.cache_tag}.pyc"):
         place = target / cached.relative_to(packages)
@@ -134,7 +134,7 @@ def link_bytecode(packages: Path, environment: Path) -> None:
 
 
 def clone(folder: Path) -> Path:
-    """A clone with the changes that are not committed yet."""
+    """Clone this repository with its uncommitted changes."""
     git("clone", "--quiet", COURSE, folder)
     changed = git("-C", COURSE, "ls-files", "--modified", "--others", "--exclude-standard").splitlines()
     for name in filter(lambda name: (COURSE / name).is_file(), changed):
@@ -147,7 +147,7 @@ def clone(folder: Path) -> Path:
 
 
 def repository_of(user: str, folder: Path) -> Path:
-    """A repository that a user may pull from."""
+    """Return a repository that a user may pull from."""
     repository = clone(folder / f"{user}.git")
     subprocess.run(["chown", "-R", user, repository], check=True)
     return repository
@@ -159,7 +159,7 @@ def git(*words: str | Path) -> str:
 
 @contextmanager
 def jupyterhub(folder: Path, site: Site) -> Iterator[str]:
-    """Run the reference configuration on this machine's loopback; gives the address."""
+    """Run the reference configuration on the loopback interface; yield the address."""
     proxy = folder / "proxy"
     subprocess.run(["npm", "install", "--silent", "--prefix", proxy, "configurable-http-proxy"], check=True)
     ports, state = unused_ports(3), folder / "state"

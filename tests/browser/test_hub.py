@@ -1,4 +1,4 @@
-"""A course on a JupyterHub, from the teacher's release to the feedback that a student reads."""
+"""A course on a JupyterHub, from the teacher's release to the student's feedback."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,8 +25,8 @@ def hub() -> Iterator[Hub]:
 
 
 @pytest.fixture(scope="module")
-def people(browser: Browser, hub: Hub) -> Iterator[dict[str, Page]]:
-    """Everybody in a JupyterLab of their own."""
+def pages(browser: Browser, hub: Hub) -> Iterator[dict[str, Page]]:
+    """A page with JupyterLab for each user."""
     pages = {}
     for user in (TEACHER, *STUDENTS):
         page = browser.new_context(viewport={"width": 1500, "height": 1000}).new_page()
@@ -79,29 +79,29 @@ def click_and_confirm(frame: FrameLocator, button: Locator, expected: str) -> No
 
 
 def solve(path: Path, lesson: Lesson) -> None:
-    """Write the solutions into a fetched notebook, as its owner would."""
+    """Write the solutions into a fetched notebook."""
     notebook, answers = read(path), solved(read(lesson.solution))
     for name, cell in solved(notebook).items():
         cell.source = answers[name].source
     nbformat.write(notebook, path)
 
 
-def test_students_see_what_is_theirs_and_teachers_the_formgrader(people: dict[str, Page]):
-    assert nbgrader_menu(people[ANN]) == ["Assignment List"]
-    assert "Formgrader" in nbgrader_menu(people[TEACHER])
-    assert people[ANN].get_by_text("Create Assignment").count() == 0
+def test_menu_entries_depend_on_the_role(pages: dict[str, Page]):
+    assert nbgrader_menu(pages[ANN]) == ["Assignment List"]
+    assert "Formgrader" in nbgrader_menu(pages[TEACHER])
+    assert pages[ANN].get_by_text("Create Assignment").count() == 0
 
 
-def test_the_teacher_releases_and_the_formgrader_is_shown_in_its_frame(people: dict[str, Page]):
-    frame = formgrader(people[TEACHER])
+def test_teacher_releases_in_the_formgrader(pages: dict[str, Page]):
+    frame = formgrader(pages[TEACHER])
     line = row(frame, LESSON.name)
     click_and_confirm(frame, line.locator(".release a"), "Successfully released")
     assert line.get_by_text("released").count() == 1
 
 
-def test_the_link_for_students_pulls_the_notebooks_and_opens_them(people: dict[str, Page], hub: Hub):
+def test_students_link_pulls_and_opens_the_notebooks(pages: dict[str, Page], hub: Hub):
     repository = repository_of(BOB, hub.site.source.parent)
-    page = people[BOB]
+    page = pages[BOB]
     page.goto(replace(hub.site, hub=hub.address, repository=str(repository)).link(LESSON.name))
     page.wait_for_url(f"**/lab/tree/{BOB}/notebooks/{LESSON.name}", timeout=RUN_MS)
     assert (hub.home(BOB) / BOB / "notebooks" / LESSON.name / f"{LESSON.name}.ipynb").exists()
@@ -109,17 +109,17 @@ def test_the_link_for_students_pulls_the_notebooks_and_opens_them(people: dict[s
 
 
 @pytest.mark.parametrize("student", STUDENTS)
-def test_a_student_fetches(people: dict[str, Page], hub: Hub, student: str):
-    page = people[student]
+def test_student_fetches(pages: dict[str, Page], hub: Hub, student: str):
+    page = pages[student]
     choose(page, "Assignment List")
     page.get_by_role("button", name="Fetch", exact=True).click()
     page.get_by_role("button", name="Submit", exact=True).wait_for()
     assert (hub.home(student) / LESSON.name / f"{LESSON.name}.ipynb").exists()
 
 
-def test_a_student_solves_and_validates(people: dict[str, Page], hub: Hub):
+def test_student_solves_and_validates(pages: dict[str, Page], hub: Hub):
     solve(hub.home(ANN) / LESSON.name / f"{LESSON.name}.ipynb", LESSON)
-    page = people[ANN]
+    page = pages[ANN]
     page.goto(f"{hub.address}/user/{ANN}/lab/tree/{LESSON.name}/{LESSON.name}.ipynb?reset")
     page.wait_for_selector(KERNEL_READY)
     page.get_by_role("button", name="Validate").click()
@@ -131,8 +131,8 @@ def test_a_student_solves_and_validates(people: dict[str, Page], hub: Hub):
 
 
 @pytest.mark.parametrize("student", STUDENTS)
-def test_a_student_submits(people: dict[str, Page], hub: Hub, student: str):
-    page = people[student]
+def test_student_submits(pages: dict[str, Page], hub: Hub, student: str):
+    page = pages[student]
     choose(page, "Assignment List")
     page.get_by_role("button", name="Submit", exact=True).click()
     page.locator("#submitted_assignments_list .list_item").first.wait_for()
@@ -140,7 +140,7 @@ def test_a_student_submits(people: dict[str, Page], hub: Hub, student: str):
     assert len(list(inbound.glob(f"{student}+{LESSON.name}+*"))) == 1
 
 
-def test_a_student_can_read_neither_the_others_nor_the_teachers_files(hub: Hub):
+def test_student_cannot_read_or_change_files_of_others(hub: Hub):
     inbound = hub.site.root / "exchange" / "feeding-the-gpu" / "inbound"
     (handed_in,) = inbound.glob(f"{ANN}+*")
     forbidden = [
@@ -158,31 +158,31 @@ def test_a_student_can_read_neither_the_others_nor_the_teachers_files(hub: Hub):
     assert (handed_in / f"{LESSON.name}.ipynb").exists()
 
 
-def test_a_student_gets_no_server_of_another(people: dict[str, Page], hub: Hub):
-    answer = people[BOB].request.get(f"{hub.address}/user/{ANN}/api/contents", max_redirects=0)
+def test_student_cannot_use_the_server_of_another(pages: dict[str, Page], hub: Hub):
+    answer = pages[BOB].request.get(f"{hub.address}/user/{ANN}/api/contents", max_redirects=0)
     assert answer.status in (302, 403, 404)
 
 
-def test_the_teacher_collects_and_grades_by_clicks(people: dict[str, Page]):
-    frame = formgrader(people[TEACHER])
+def test_teacher_collects_and_grades_in_the_formgrader(pages: dict[str, Page]):
+    frame = formgrader(pages[TEACHER])
     click_and_confirm(frame, row(frame, LESSON.name).locator(".collect a"), "Successfully collected")
     row(frame, LESSON.name).locator(".num-submissions a").click()
     for student in STUDENTS:
         click_and_confirm(frame, row(frame, student).locator(".autograde a"), "Successfully autograded")
-    keep_screenshot(people[TEACHER], "graded")
+    keep_screenshot(pages[TEACHER], "graded")
     points = sum(cell.metadata.nbgrader.points for cell in graded(read(LESSON.release)).values())
     assert f"{points:g} / {points:g}" in row(frame, ANN).inner_text()
     assert f"0 / {points:g}" in row(frame, BOB).inner_text()
 
 
-def test_a_student_reads_the_feedback(people: dict[str, Page], hub: Hub):
-    teacher = people[TEACHER]
+def test_student_reads_the_feedback(pages: dict[str, Page], hub: Hub):
+    teacher = pages[TEACHER]
     teacher.reload()
     frame = formgrader(teacher)
     line = row(frame, LESSON.name)
     click_and_confirm(frame, line.locator(".generate-feedback a"), "Successfully generated")
     click_and_confirm(frame, line.locator(".release-feedback a"), "Successfully released")
-    page = people[BOB]
+    page = pages[BOB]
     page.goto(f"{hub.address}/user/{BOB}/lab?reset")
     choose(page, "Assignment List")
     page.get_by_role("button", name="Fetch Feedback").click()

@@ -1,4 +1,4 @@
-"""A student's first hour: JupyterLab in a browser, every lesson from top to bottom."""
+"""All lessons in JupyterLab in a browser, from the first cell to the last."""
 
 import itertools
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.lessons import unsolved
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, code_cells, read
 
 KERNEL_READY = "text=Python 3 (ipykernel) | Idle"
-NOTHING_LEFT_TO_RUN = r"""() => {
+ALL_CELLS_DONE = r"""() => {
     const prompts = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')];
     const text = prompts.map(prompt => prompt.textContent).join();
     const kernel = document.querySelector('.jp-Notebook-ExecutionIndicator');
@@ -19,7 +19,7 @@ NOTHING_LEFT_TO_RUN = r"""() => {
 }"""
 PICTURES_SHOWN = """() =>
     [...document.querySelectorAll('.jp-OutputArea img')].filter(image => image.naturalWidth > 0).length"""
-BAR_AT_ITS_END = "100%|"
+COMPLETE_BAR = "100%|"
 RUN_MS = 300_000
 
 # Each lesson on any worker: they take minutes, and a server of its own costs seconds.
@@ -38,18 +38,18 @@ def open_notebook(page: Page, lab: str, kind: str, lesson: Lesson) -> None:
 def run_all(page: Page) -> None:
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-    page.wait_for_function(NOTHING_LEFT_TO_RUN, timeout=RUN_MS)
+    page.wait_for_function(ALL_CELLS_DONE, timeout=RUN_MS)
 
 
 def keep_screenshots(page: Page, name: str) -> None:
-    """Pictures of the whole notebook, one a screen, for a person to look at."""
+    """Save pictures of the whole notebook, one per screen, for people to look at."""
     folder = COURSE / "artifacts" / "browser"
     folder.mkdir(parents=True, exist_ok=True)
     panel = page.locator(".jp-WindowedPanel-outer")
     for number in itertools.count():
         panel.evaluate("(panel, number) => panel.scrollTo(0, number * panel.clientHeight)", number)
         page.screenshot(path=folder / f"{name}-{number:02}.png")
-        # Only what has been shown has its height; before, JupyterLab guesses.
+        # JupyterLab estimates the height of cells that it has not shown yet.
         if panel.evaluate("panel => panel.scrollTop + panel.clientHeight >= panel.scrollHeight - 1"):
             break
 
@@ -73,7 +73,7 @@ def pictures(notebook: NotebookNode) -> int:
 
 
 @each_lesson
-def test_a_student_runs_all_cells(page: Page, lab: str, course: Path, lesson: Lesson):
+def test_all_cells_of_a_released_lesson_run(page: Page, lab: str, course: Path, lesson: Lesson):
     folder = course / "notebooks" / lesson.name
     released = unsolved.files(folder)
     open_notebook(page, lab, "notebooks", lesson)
@@ -85,13 +85,13 @@ def test_a_student_runs_all_cells(page: Page, lab: str, course: Path, lesson: Le
 
     assert page.locator(".jp-Dialog").count() == 0
     assert page.evaluate(PICTURES_SHOWN) >= pictures(notebook) > 0
-    assert BAR_AT_ITS_END in streams(notebook) or BAR_AT_ITS_END not in streams(read(lesson.solution))
+    assert COMPLETE_BAR in streams(notebook) or COMPLETE_BAR not in streams(read(lesson.solution))
     assert "IntProgress" not in streams(notebook), "a progress bar that this JupyterLab cannot draw"
 
 
 @pytest.mark.proof
 @each_lesson
-def test_the_solved_lesson_passes_the_validate_button(page: Page, lab: str, lesson: Lesson):
+def test_solved_lesson_passes_validation(page: Page, lab: str, lesson: Lesson):
     open_notebook(page, lab, "solutions", lesson)
     page.get_by_role("button", name="Validate").click()
     dialog = page.locator(".jp-Dialog")
