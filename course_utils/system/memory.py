@@ -104,8 +104,8 @@ def peak_growth(function: Callable[_P, object], *args: _P.args, **kwargs: _P.kwa
 
 
 def _dirtied(function: Callable[[], object]) -> int:
-    _settled()
-    before, faults = _settled(), _page_faults()
+    _settled_memory()
+    before, faults = _settled_memory(), _page_faults()
     kept = function()
     # A page that the parent writes meanwhile becomes private to the child without a page fault of the child.
     written = (_page_faults() - faults) * resource.getpagesize()
@@ -118,7 +118,7 @@ def _page_faults() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 
-def _settled() -> int:
+def _settled_memory() -> int:
     # The first measurement dirties pages of its own, and one small write must not copy a huge page.
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_THP_DISABLE, 1, 0, 0, 0)

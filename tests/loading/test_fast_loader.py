@@ -55,7 +55,7 @@ def test_returns_the_same_samples_as_the_dataset(path):
 
 
 @pytest.mark.parametrize("order", ["HWC", "CHW"])
-def test_raw_members(tmp_path, order):
+def test_raw_members_of_both_layouts(tmp_path, order):
     pixels = np.random.default_rng(0).integers(0, 256, (7, 5, 4, 3), np.uint8)
     raw = [(p if order == "HWC" else p.transpose(2, 0, 1)).tobytes() for p in pixels]
     shape = (5, 4, 3) if order == "HWC" else (3, 5, 4)
