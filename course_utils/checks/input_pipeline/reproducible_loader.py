@@ -47,7 +47,7 @@ def probe(inputs: Inputs, make_loader: Callable[..., Any]) -> Evidence:
     with torch.random.fork_rng(devices=[]), fork_by_default():
         runs = {
             f"{workers} workers, time {time}": _run(
-                make_loader(dataset, size, seed, workers), disturbance=7 * time + workers
+                make_loader(dataset, size, seed, workers), training_seed=7 * time + workers
             )
             for workers in WORKERS
             for time in (0, 1)
@@ -55,22 +55,25 @@ def probe(inputs: Inputs, make_loader: Callable[..., Any]) -> Evidence:
         return {"runs": runs, "other_seed": _run(make_loader(dataset, size, seed + 1, 0), 3)}
 
 
-def _run(loader: Any, disturbance: int) -> list[list[np.ndarray]]:  # noqa: ANN401 - the student's loader
-    # A training loop draws random numbers too (dropout): they must not change the data.
-    epochs = []
-    torch.manual_seed(disturbance)
+def _run(loader: Any, training_seed: int) -> Evidence:  # noqa: ANN401 - the student's loader
+    # A training loop draws random numbers too (dropout): neither may decide the other's.
+    epochs: list[list[np.ndarray]] = []
+    training_draws: list[float] = []
+    torch.manual_seed(training_seed)
     for _ in range(EPOCHS):
         batches = []
         for batch in loader:
-            torch.rand(disturbance + 1)
+            training_draws.append(torch.rand(training_seed + 1, dtype=torch.float64)[0].item())
             batches.append(np.array(batch, np.float64))
         epochs.append(batches)
-    return epochs
+    return {"epochs": epochs, "training_draws": training_draws}
 
 
 def judge(truth: Truth, found: Evidence) -> str:
     """Check batches, shuffling, and that order and noise depend only on seed, epoch and index."""
-    runs = {name: [_joined(batches, truth) for batches in epochs] for name, epochs in found["runs"].items()}
+    runs = {
+        name: [_joined(batches, truth) for batches in run["epochs"]] for name, run in found["runs"].items()
+    }
     first, second = runs["0 workers, time 0"]
     if np.array_equal(first[:, ORDER], np.arange(truth["length"])):
         raise Mistake("not_shuffled", "The first epoch is in the dataset's own order: shuffle it.")
@@ -100,9 +103,13 @@ def judge(truth: Truth, found: Evidence) -> str:
             "The second epoch repeats random numbers of the first. The seed of a sample must also depend on "
             "the epoch: otherwise the model sees the same crops in every epoch.",
         )
-    other = _joined(found["other_seed"][0], truth)
-    if np.array_equal(other[:, ORDER], first[:, ORDER]) or set(other[:, NOISE]) & set(first[:, NOISE]):
-        raise Mistake("ignores_seed", "Another seed must give another order and other random numbers.")
+    other = _joined(found["other_seed"]["epochs"][0], truth)
+    if np.array_equal(other[:, ORDER], first[:, ORDER]) or _same_noise(other, first):
+        raise Mistake(
+            "ignores_seed",
+            "Another seed must give another order, and other random numbers for each sample.",
+        )
+    _judge_training_draws(found["runs"])
     return "Each epoch is reproducible with 0, 1 and 2 workers, and no two epochs are alike."
 
 
@@ -144,3 +151,21 @@ def _judge_reproducible(runs: dict[str, list[np.ndarray]], column: int, what: st
 
 def _same(run: list[np.ndarray], other: list[np.ndarray], column: int) -> bool:
     return all(np.array_equal(a[:, column], b[:, column]) for a, b in zip(run, other, strict=True))
+
+
+def _same_noise(run: np.ndarray, other: np.ndarray) -> bool:
+    """Return whether some sample of the dataset got the same noise in both epochs."""
+    one, two = (dict(epoch[:, [ORDER, NOISE]].tolist()) for epoch in (run, other))
+    return any(one[index] == two[index] for index in one)
+
+
+def _judge_training_draws(runs: dict[str, Evidence]) -> None:
+    for workers in WORKERS:
+        draws = [runs[f"{workers} workers, time {time}"]["training_draws"] for time in (0, 1)]
+        if any(one == other for one, other in zip(*draws, strict=True)):
+            raise Mistake(
+                "seeds_the_training",
+                f"With num_workers={workers}, two training loops with different seeds of their own drew the "
+                "same random numbers between batches: your loader leaves torch's global generator seeded. "
+                "Restore its state after each sample; `torch.random.fork_rng` does so.",
+            )
