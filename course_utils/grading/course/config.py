@@ -12,7 +12,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets import Dict, List, Unicode
 from traitlets.config import Config, Configurable
 
-from course_utils.grading.course.lesson import PACKAGE, Lesson, lesson_names
+from course_utils.grading.course.lesson import CHECKS_PACKAGE, Lesson, lesson_names
 from course_utils.grading.course.result import Task, Versions
 from course_utils.grading.course.result_store import ResultStore
 from course_utils.grading.sandbox import PRELOADED_MODULES, Limits, Sandbox, backends
@@ -29,7 +29,7 @@ class Grading(Configurable):
     results_directory = Unicode("marks", help="Folder of the results, relative to the course.").tag(
         config=True
     )
-    checks_package = Unicode(PACKAGE, help="Package of the lessons' checks.").tag(config=True)
+    checks_package = Unicode(CHECKS_PACKAGE, help="Package of the lessons' checks.").tag(config=True)
     module_folders = List(Unicode(), help="More folders to import modules from.").tag(config=True)
     preloaded_modules = List(
         Unicode(),
@@ -46,7 +46,7 @@ class Course:
     directory: CourseDirectory
     grading: Grading
     config: Config
-    lessons_read: dict[str, Lesson] = field(default_factory=dict)
+    _lessons: dict[str, Lesson] = field(default_factory=dict)
 
     @property
     def root(self) -> Path:
@@ -64,10 +64,10 @@ class Course:
 
     def lesson(self, name: str) -> Lesson:
         """Return a lesson of this course, read once."""
-        if name not in self.lessons_read:
+        if name not in self._lessons:
             source = self.folder(self.directory.source_directory, lesson=name)
-            self.lessons_read[name] = Lesson(source, self.grading.checks_package)
-        return self.lessons_read[name]
+            self._lessons[name] = Lesson(source, self.grading.checks_package)
+        return self._lessons[name]
 
     def lessons(self) -> list[str]:
         """Return the names of all lessons, in order."""

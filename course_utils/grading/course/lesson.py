@@ -23,7 +23,7 @@ from course_utils.checks.core import Check
 from course_utils.grading.course.result import Versions
 from course_utils.grading.submission import Submission, grade_id
 
-PACKAGE = "course_utils.checks"
+CHECKS_PACKAGE = "course_utils.checks"
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Lesson:
         package: Package that holds the module of its checks.
     """
 
-    def __init__(self, folder: Path, package: str = PACKAGE) -> None:
+    def __init__(self, folder: Path, package: str = CHECKS_PACKAGE) -> None:
         self.folder, self.name = folder, folder.name
         self.source: NotebookNode = nbformat.read(folder / f"{folder.name}.ipynb", as_version=4)
         self.released = _release(self.source)

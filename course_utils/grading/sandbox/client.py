@@ -13,13 +13,13 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Required, TypedDict
+from typing import Any
 
 from course_utils.checks.core import evidence
 from course_utils.grading.sandbox.backends import sandbox_command
 from course_utils.grading.sandbox.cgroups import create_group
 from course_utils.grading.sandbox.limits import Limits
-from course_utils.grading.sandbox.protocol import MAX_PICTURES, Channel, ClosedError
+from course_utils.grading.sandbox.protocol import MAX_PICTURES, Channel, ClosedError, ControlMessage, Setup
 
 PRELOADED_MODULES = ("numpy", "PIL.Image", "matplotlib.pyplot", "torch", "torchvision", "torch.utils.data")
 START_SECONDS = 180
@@ -93,22 +93,6 @@ class Reply:
     pictures: list[bytes] = field(default_factory=list)
     seconds: float = 0.0
     opened: dict[str, int] | None = None
-
-
-class ControlMessage(TypedDict, total=False):
-    """A message to the fork server, as JSON.
-
-    Attributes:
-        action: `run`, `place_files`, `count_openings` or `end`.
-        limits: For `run`: the fields of `Limits`.
-        user: For `run`: numeric user of the submission.
-        folder: For `place_files`: the folder to make; a file with the encoded files comes with the message.
-    """
-
-    action: Required[str]
-    limits: dict[str, Any]
-    user: int
-    folder: str
 
 
 class Sandbox:
@@ -276,12 +260,11 @@ class Sandbox:
     def _start(self) -> None:
         self._control, theirs = socket.socketpair()
         self._group = create_group(self.limits)
-        root = os.geteuid() == 0
-        setup = {
-            "modules": self.modules,
+        setup: Setup = {
+            "modules": list(self.modules),
             "path": [str(folder) for folder in self.module_folders],
             "nested": self.kind != "none",
-            "users": root,
+            "users": os.geteuid() == 0,
             "grouped": bool(self._group),
         }
         command = [

@@ -15,44 +15,19 @@ import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn, TypedDict
+from typing import Any, NoReturn
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from course_utils.checks.core import evidence
 from course_utils.grading.sandbox import namespaces
 from course_utils.grading.sandbox.limits import Limits, apply_limits
-from course_utils.grading.sandbox.protocol import Channel, ClosedError
+from course_utils.grading.sandbox.protocol import Channel, ClosedError, ControlMessage, Setup
 from course_utils.grading.sandbox.watched_folder import WatchedFolder
 from course_utils.grading.sandbox.worker import make_shell, serve_steps
 
 HOME = "/home/student"
 PRIVATE = ("/tmp", "/dev/shm", HOME)
-
-
-class Setup(TypedDict):
-    """How the server was started, as JSON.
-
-    Attributes:
-        path: Folders to import modules from first.
-        modules: Modules to import at once.
-        nested: Whether submissions get their own namespaces.
-        users: Whether submissions can run as other users.
-        grouped: Whether a control group limits their memory.
-    """
-
-    path: list[str]
-    modules: list[str]
-    nested: bool
-    users: bool
-    grouped: bool
-
-
-class RunMessage(TypedDict):
-    """The message that starts a submission (see `client.ControlMessage`)."""
-
-    limits: dict[str, Any]
-    user: int
 
 
 def serve(control: socket.socket, setup: Setup) -> None:
@@ -74,7 +49,7 @@ def serve(control: socket.socket, setup: Setup) -> None:
         data, descriptors, *_ = socket.recv_fds(control, 65536, 1)
         if not data:
             return
-        message = json.loads(data)
+        message: ControlMessage = json.loads(data)
         if message["action"] == "run":
             child = os.fork()
             if child == 0:
@@ -131,7 +106,9 @@ def _kill_submission(child: int) -> int:
         status = code if ended == child else status
 
 
-def _submission_process(channel: Channel, shell: InteractiveShell, setup: Setup, message: RunMessage) -> None:
+def _submission_process(
+    channel: Channel, shell: InteractiveShell, setup: Setup, message: ControlMessage
+) -> None:
     """Make the namespaces, then fork their init process."""
     namespaces.set_parent_death_signal()
     if not setup["nested"]:
@@ -148,7 +125,7 @@ def _submission_process(channel: Channel, shell: InteractiveShell, setup: Setup,
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 
 
-def _init_process(channel: Channel, shell: InteractiveShell, setup: Setup, message: RunMessage) -> None:
+def _init_process(channel: Channel, shell: InteractiveShell, setup: Setup, message: ControlMessage) -> None:
     """Prepare the mounts, then fork the student's process; as init, its end ends the whole submission."""
     namespaces.set_parent_death_signal()
     limits = Limits(**message["limits"])
@@ -167,7 +144,9 @@ def _init_process(channel: Channel, shell: InteractiveShell, setup: Setup, messa
             os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 
 
-def _student_process(channel: Channel, shell: InteractiveShell, setup: Setup, message: RunMessage) -> None:
+def _student_process(
+    channel: Channel, shell: InteractiveShell, setup: Setup, message: ControlMessage
+) -> None:
     """Give up privileges, receive the files and serve steps."""
     namespaces.set_parent_death_signal()
     os.setsid()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
-from typing import Any
+from typing import Any, Required, TypedDict
 
 from course_utils.checks.core import evidence
 
@@ -15,6 +15,40 @@ MAX_PICTURES = 8
 
 class ClosedError(ConnectionError):
     """The other end has closed the channel, or sent something that is not a message."""
+
+
+class Setup(TypedDict):
+    """How the fork server runs submissions: its argument, as JSON.
+
+    Attributes:
+        path: Folders to import modules from first.
+        modules: Modules to import at once.
+        nested: Whether submissions get their own namespaces.
+        users: Whether submissions can run as other users.
+        grouped: Whether a control group limits their memory.
+    """
+
+    path: list[str]
+    modules: list[str]
+    nested: bool
+    users: bool
+    grouped: bool
+
+
+class ControlMessage(TypedDict, total=False):
+    """A message from the client to the fork server, as JSON.
+
+    Attributes:
+        action: `run`, `place_files`, `count_openings` or `end`.
+        limits: For `run`: the fields of `Limits`.
+        user: For `run`: numeric user of the submission.
+        folder: For `place_files`: the folder to make; a file with the encoded files comes with the message.
+    """
+
+    action: Required[str]
+    limits: dict[str, Any]
+    user: int
+    folder: str
 
 
 class Channel:

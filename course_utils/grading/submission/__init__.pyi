@@ -1,4 +1,3 @@
-from . import collect as collect
 from .cell_selection import cells_to_run as cells_to_run
 from .cell_selection import is_setup as is_setup
 from .files import Submission as Submission
