@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-ALL = 6
+ALL_POINTS = 6
 TRACE = "TRACE"  # printed or left behind by an attack that has succeeded
 WRONG = "def total_of(numbers):\n    return 0"
 

@@ -120,8 +120,8 @@ ATTACKS = {
         "Check.run_probe = lambda *a: evidence.encode({'evidence': [None, {'value': float('nan')}]})",
         points=0,
     ),
-    "a_number_that_lies": _returning("Liar(0)", LIAR),
-    "a_number_with_a_lying_int": _returning(
+    "int_with_overridden_comparisons": _returning("Liar(0)", LIAR),
+    "object_whose_int_is_a_bool": _returning(
         "Any()", "class Any:\n    def __int__(self):\n        return True"
     ),
     "true": _returning("True"),
@@ -129,7 +129,7 @@ ATTACKS = {
     "infinity": _returning("float('inf')"),
     "huge_number": _returning("10 ** 6000"),
     "none": _returning("None"),
-    "a_mock": _returning("MagicMock()", "from unittest.mock import MagicMock"),
+    "mock": _returning("MagicMock()", "from unittest.mock import MagicMock"),
     "lying_array": _returning(
         "np.array([0]).view(Lie)",
         "import numpy as np\nclass Lie(np.ndarray):\n    def __array_function__(self, *a):\n        return True\n"
@@ -161,11 +161,11 @@ ATTACKS = {
         points=0,
     ),
     "patched_import": code("import importlib\nimportlib.import_module = lambda name: None", points=0),
-    "a_thread_that_patches": code(
+    "thread_that_patches": code(
         "import threading\nfrom course_utils.checks.core.check import Check\ndef patch():\n    while True:\n"
         "        Check.verdict = lambda *a: 'right'\nthreading.Thread(target=patch, daemon=True).start()"
     ),
-    "a_fork_that_answers_too": code("import os\nos.fork()", "wrong", "crashed", points=-1),
+    "fork_that_answers_too": code("import os\nos.fork()", "wrong", "crashed", points=-1),
     "profile_hook": code("import sys\nsys.setprofile(lambda *a: None)\nsys.settrace(lambda *a: None)"),
     "at_exit": code("import atexit\natexit.register(lambda: print('✓ 2 of 2 points'))"),
     "wrong_and_nothing_else": Attack(WRONG),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.grading.attacks.attack import ALL, Attack, code
+from tests.grading.attacks.attack import ALL_POINTS, Attack, code
 from tests.grading.toy_course import LESSON
 
 SEARCH = """
@@ -135,7 +135,7 @@ ATTACKS = {
     "link_to_itself": Attack(folder=_link("self", lambda path: path), statuses=("tampered",)),
     "honest_reader_of_a_lesson_file": Attack(
         "print(open('lesson_file.txt').read())\ndef total_of(numbers):\n    return sum(numbers)",
-        points=ALL,
+        points=ALL_POINTS,
         statuses=("right",),
     ),
 }

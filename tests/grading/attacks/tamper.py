@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from tests.grading.attacks.attack import ALL, WRONG, Attack
+from tests.grading.attacks.attack import ALL_POINTS, WRONG, Attack
 from tests.grading.attacks.damage import RIGHT
 from tests.grading.toy_course import cell_of
 
@@ -78,10 +78,10 @@ def _many(path: Path):
         (path / f"extra{number}.txt").write_text("x")
 
 
-HONEST = Attack(RIGHT, points=ALL, statuses=("right",))
+HONEST = Attack(RIGHT, points=ALL_POINTS, statuses=("right",))
 
 
-def honest(text="", change=None, folder=None, statuses=("right",), points=ALL):
+def honest(text="", change=None, folder=None, statuses=("right",), points=ALL_POINTS):
     return Attack(text + RIGHT, change, folder, points, statuses)
 
 
@@ -138,7 +138,7 @@ ATTACKS = {
     "tests_duplicated": honest(folder=_raw(lambda d: d["cells"].extend(d["cells"][-1:])), statuses=DAMAGED),
     "answers_duplicated": honest(folder=_raw(lambda d: d["cells"].extend(d["cells"][3:4])), statuses=DAMAGED),
     "cells_reversed": honest(folder=_raw(lambda d: d["cells"].reverse()), statuses=DAMAGED),
-    "ids_lost": honest(folder=_each(lambda c: c.pop("id")), points=ALL),
+    "ids_lost": honest(folder=_each(lambda c: c.pop("id")), points=ALL_POINTS),
     "ids_the_same": honest(folder=_each(lambda c: c.update(id="same"))),
     "metadata_lost": honest(folder=_each(lambda c: c.update(metadata={})), statuses=DAMAGED),
     "metadata_a_list": honest(folder=_each(lambda c: c.update(metadata=[1])), statuses=DAMAGED),
@@ -159,7 +159,7 @@ ATTACKS = {
     "format_of_the_future": honest(folder=_raw(lambda d: d.update(nbformat=9)), statuses=DAMAGED),
     "json_cut_off": Attack(folder=_text(lambda text: text[: len(text) // 2]), points=0, statuses=DAMAGED),
     "json_empty": Attack(folder=_text(lambda text: b""), points=0, statuses=DAMAGED),
-    "json_deep": Attack(folder=_text(lambda text: b"[" * 10**6), points=0, statuses=DAMAGED),
+    "deeply_nested_json": Attack(folder=_text(lambda text: b"[" * 10**6), points=0, statuses=DAMAGED),
     "json_a_list": Attack(folder=_text(lambda text: b"[1, 2]"), points=0, statuses=DAMAGED),
     "not_utf8": Attack(folder=_text(lambda text: b"\xff\xfe" + text), points=0, statuses=DAMAGED),
     "byte_order_mark": honest(folder=_text(lambda text: b"\xef\xbb\xbf" + text)),
@@ -192,8 +192,8 @@ ATTACKS = {
     "time_stamp_removed": honest(),
     "files_that_shadow_modules": honest(folder=_shadows),
     "five_hundred_files": honest(folder=_many, statuses=DAMAGED),
-    "a_pipe": honest(folder=lambda path: os.mkfifo(path / "pipe"), statuses=TAMPERED),
-    "an_odd_name": honest(folder=_write("odd \n\x1b[31m name.txt", b"x")),
+    "pipe": honest(folder=lambda path: os.mkfifo(path / "pipe"), statuses=TAMPERED),
+    "file_name_with_control_characters": honest(folder=_write("odd \n\x1b[31m name.txt", b"x")),
     "lesson_file_replaced": honest(folder=_write("lesson_file.txt", b"mine")),
     "honest": HONEST,
     "honest_prints": honest("print('thinking')"),
@@ -216,6 +216,6 @@ ATTACKS = {
     ),
     "honest_with_a_shell_command": honest("!echo hello"),
     "honest_with_await": honest("import asyncio\nawait asyncio.sleep(0.01)"),
-    "nothing_done": Attack("raise NotImplementedError()", error="NotImplementedError"),
+    "unsolved": Attack("raise NotImplementedError()", error="NotImplementedError"),
     "wrong_by_mistake": Attack(WRONG),
 }
