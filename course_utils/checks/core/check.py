@@ -135,13 +135,21 @@ class Check:
         if not isinstance(found, dict) or found.keys() not in ({"evidence"}, {"crash"}):
             raise Mistake("no_evidence", "The check got no readable data from your answer.")
         if "crash" in found:
-            raise Mistake("crash", f"Your code stopped with an error: {found['crash']}")
+            raise mistake_of_crash(str(found["crash"]))
         try:
             return self.judge(truth, found["evidence"])
         except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
             # Our probes return evidence of the right form: the answer has tampered with it.
             message = f"The check got data of an unexpected form from your answer: {error!r}."
             raise Mistake("no_evidence", message) from error
+
+
+def mistake_of_crash(report: str) -> Mistake:
+    """Return what to tell a student whose code raised an exception, given its `crash_report`."""
+    if report.startswith("NotImplementedError"):
+        message = "This exercise is not solved yet: replace `raise NotImplementedError()` with your code."
+        return Mistake("not_written_yet", message)
+    return Mistake("crash", f"Your code stopped with an error: {report}")
 
 
 def crash_report(error: BaseException) -> str:

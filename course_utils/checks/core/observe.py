@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 import numpy as np
 import torch
 
-from course_utils.checks.core.check import Mistake, crash_report
+from course_utils.checks.core.check import crash_report, mistake_of_crash
 
 
 class Attempt(TypedDict, total=False):
@@ -48,10 +48,7 @@ def value_of(attempted: Attempt) -> Any:  # noqa: ANN401 - plain data
     error = attempted.get("error")
     if error is None:
         return attempted["value"]
-    if error.startswith("NotImplementedError"):
-        message = "This exercise is not solved yet: replace `raise NotImplementedError()` with your code."
-        raise Mistake("not_written_yet", message)
-    raise Mistake("crash", f"Your code stopped with an error: {error}")
+    raise mistake_of_crash(error)
 
 
 def record_image(image: object) -> ImageRecord:
