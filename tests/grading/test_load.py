@@ -92,8 +92,8 @@ def disturbed_and_serial(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
     disturbed = tmp_path_factory.mktemp("disturbed") / "course"
     skip = shutil.ignore_patterns("marks", "autograded", "gradebook.db*")
     shutil.copytree(serial, disturbed, ignore=skip)
-    with ThreadPoolExecutor(1) as beside:
-        peak = beside.submit(_finish, _grade(serial, 1), serial)
+    with ThreadPoolExecutor(1) as executor:
+        peak = executor.submit(_finish, _grade(serial, 1), serial)
         for pattern, share in KILLS:
             _kill_at(disturbed, pattern, share)
         _finish(_grade(disturbed, 2), disturbed)

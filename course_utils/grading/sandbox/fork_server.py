@@ -132,7 +132,9 @@ def _init_process(channel: Channel, shell: InteractiveShell, setup: Setup, messa
     namespaces.private_mounts()
     for target in PRIVATE:
         namespaces.private_tmpfs_around_mounts(target, limits.file_mb)
-    namespaces.mount("proc", "/proc", "proc", 14)
+    namespaces.mount(
+        "proc", "/proc", "proc", namespaces.MS_NOSUID | namespaces.MS_NODEV | namespaces.MS_NOEXEC
+    )
     namespaces.freeze_mounts(PRIVATE)
     student = os.fork()
     if student == 0:

@@ -126,12 +126,12 @@ def test_special_numbers_in_the_evidence_are_a_mistake(examined, number):
     for name, data in found.items():
         right = evidence.decode(data)["evidence"]
 
-        def odd(value):
+        def special(value):
             if isinstance(value, np.ndarray):
                 return np.full(value.shape, np.nan)
             return number if isinstance(value, (int, float)) else value
 
-        changed = evidence.encode({"evidence": _changed(right, odd)})
+        changed = evidence.encode({"evidence": _changed(right, special)})
         assert changed == evidence.encode({"evidence": right}) or "mistake" in _verdict(
             judge, name, changed
         ), name
