@@ -1,12 +1,12 @@
 """A dataset of random images that needs no files."""
 
-from collections.abc import Callable
-
 import torch
 from torch.utils.data import Dataset
 
+from course_utils.data.datasets import Sample, Transform
 
-class SyntheticImageDataset(Dataset[tuple[torch.Tensor, int]]):
+
+class SyntheticImageDataset(Dataset[Sample]):
     """Random images of one size; an index always returns the same image.
 
     Args:
@@ -20,7 +20,7 @@ class SyntheticImageDataset(Dataset[tuple[torch.Tensor, int]]):
         self,
         num_images: int,
         img_size: int,
-        transform: Callable[[torch.Tensor], torch.Tensor] | None = None,
+        transform: Transform | None = None,
         num_classes: int = 10,
     ) -> None:
         self.num_images, self.img_size, self.transform = num_images, img_size, transform
@@ -29,7 +29,7 @@ class SyntheticImageDataset(Dataset[tuple[torch.Tensor, int]]):
     def __len__(self) -> int:
         return self.num_images
 
-    def __getitem__(self, index: int) -> tuple[torch.Tensor, int]:
+    def __getitem__(self, index: int) -> Sample:
         if not 0 <= index < self.num_images:
             raise IndexError(f"image {index} of {self.num_images}")
         generator = torch.Generator().manual_seed(index)
