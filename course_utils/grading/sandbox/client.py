@@ -10,8 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from course_utils.grading.sandbox.backends import sandbox_command
 from course_utils.grading.sandbox.cgroups import create_group
 from course_utils.grading.sandbox.limits import Limits
 from course_utils.grading.sandbox.protocol import MAX_PICTURES, Channel, ClosedError, ControlMessage, Setup
+from course_utils.grading.sandbox.steps import Handout, Reply, Step
 
 PRELOADED_MODULES = ("numpy", "PIL.Image", "matplotlib.pyplot", "torch", "torchvision", "torch.utils.data")
 START_SECONDS = 180
@@ -33,66 +33,6 @@ class GraderFaultError(RuntimeError):
 
 class _FilesNotPlacedError(RuntimeError):
     """The files of a check cannot be written: a submission may have filled its disk."""
-
-
-@dataclass(frozen=True)
-class Handout:
-    """The inputs of a check's probe.
-
-    Attributes:
-        inputs: The encoded inputs.
-        folder: Folder in the sandbox that gets `files` and is watched from outside; empty without one.
-        files: The files by name.
-    """
-
-    inputs: bytes = b""
-    folder: str = ""
-    files: dict[str, bytes] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Step:
-    """A cell or a check to run in the sandbox.
-
-    Attributes:
-        index: Position of the cell in the notebook.
-        source: Source of a cell to run; for a check the source of its answers, such as `"Dataset, "`.
-        check: Name of the check; empty for a cell.
-        module: Module that holds the check.
-        handout: Returns the inputs of the probe.
-    """
-
-    index: int
-    source: str
-    check: str = ""
-    module: str = ""
-    handout: Callable[[], Handout] = Handout
-
-
-@dataclass
-class Reply:
-    """The reply to one step; a submission can forge `text`, `error`, `evidence` and `pictures`.
-
-    Attributes:
-        outcome: `done`, `crashed` (the process died), `timed out`, `skipped` (no time was left), or
-            `unreadable` (there is no notebook).
-        reason: One sentence on any outcome but `done`.
-        text: Text that the step printed.
-        error: Type and message of the exception that ended a cell.
-        evidence: Encoded evidence of a check.
-        pictures: PNG files.
-        seconds: Wall time.
-        opened: How often each file of the handout was opened, as counted from outside; None if not watched.
-    """
-
-    outcome: str = "done"
-    reason: str = ""
-    text: str = ""
-    error: str = ""
-    evidence: bytes = b""
-    pictures: list[bytes] = field(default_factory=list)
-    seconds: float = 0.0
-    opened: dict[str, int] | None = None
 
 
 class Sandbox:

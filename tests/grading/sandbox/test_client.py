@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from course_utils.grading.sandbox import backends
-from course_utils.grading.sandbox.client import GraderFaultError, Sandbox, Step
+from course_utils.grading.sandbox.client import GraderFaultError, Sandbox
 from course_utils.grading.sandbox.limits import Limits
+from course_utils.grading.sandbox.steps import Step
 
 KINDS = [kind for kind in ("bwrap", "namespaces") if backends.works(kind)]
 LIMITS = Limits(cell_seconds=20, total_seconds=60, file_mb=16)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from course_utils.checks.core import evidence
-from course_utils.grading.sandbox.client import GraderFaultError, Reply
+from course_utils.grading.sandbox.client import GraderFaultError
+from course_utils.grading.sandbox.steps import Reply
 from course_utils.grading.scoring.judge import Judge
 from course_utils.grading.scoring.scorer import find_suspicious_code
 from course_utils.grading.submission.restore import restore_notebook
