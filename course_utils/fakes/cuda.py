@@ -8,7 +8,7 @@ of another stream that still uses it. Every copy, use and free is kept in `log`.
 """
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -19,7 +19,7 @@ Operation = Literal["copy", "use", "free"]
 
 
 class RaceError(RuntimeError):
-    """A kernel read memory before its copy was done, or a copy overwrote memory that was still in use."""
+    """Memory was read before its copy was done, or overwritten while it was still in use or being copied."""
 
 
 class LogEntry(NamedTuple):
@@ -76,6 +76,7 @@ class HostBatch:
 
     def __init__(self, gpu: "FakeCuda", value: object, pinned: bool = True) -> None:
         self._gpu, self.value, self._pinned = gpu, value, pinned
+        self._copies: list[tuple[Block, LogEntry]] = []
 
     def is_pinned(self) -> bool:
         """Return whether the tensor is in page-locked memory."""
@@ -91,7 +92,19 @@ class HostBatch:
         Returns:
             The batch on the device; the host waits, unless the copy is `non_blocking` from pinned memory.
         """
-        return self._gpu.copy(self.value, wait=not (non_blocking and self._pinned))
+        batch = self._gpu.copy(self.value, wait=not (non_blocking and self._pinned))
+        self._copies.append((batch.block, batch.copy))
+        return batch
+
+    def fill_(self, value: object) -> "HostBatch":
+        """Overwrite the content from the host; a copy from it that is not done yet copies the new content.
+
+        Raises:
+            RaceError: There is such a copy and the device is strict.
+        """
+        self.value = value
+        self._gpu.overwrite_sources(self._copies, value)
+        return self
 
     def cuda(self, device: object = None, non_blocking: bool = False) -> "DeviceBatch":
         """Do the same as `to`."""
@@ -110,7 +123,7 @@ class DeviceBatch:
     is_cuda = True
 
     def __init__(self, gpu: "FakeCuda", block: Block, copy: LogEntry) -> None:
-        self.block, self.value, self.ready_at = block, copy.value, copy.end
+        self.block, self.copy, self.value, self.ready_at = block, copy, copy.value, copy.end
         weakref.finalize(self, gpu.free, block).atexit = False
 
     def record_stream(self, stream: FakeStream) -> None:
@@ -209,6 +222,23 @@ class FakeCuda:
         if wait:
             self.block_host(end)
         return DeviceBatch(self, block, entry)
+
+    def overwrite_sources(self, copies: Sequence[tuple[Block, LogEntry]], value: object) -> None:
+        """Let those copies that are not done yet transfer `value` instead.
+
+        Args:
+            copies: The copies from one host batch, with their blocks.
+            value: The new content of the host batch.
+
+        Raises:
+            RaceError: There is such a copy and the device is strict.
+        """
+        for block, entry in copies:
+            if entry.end > self.now:
+                block.copies[block.copies.index(entry)] = entry._replace(value=value)
+                self._report_race(
+                    "overwritten", f"batch {entry.value} was overwritten by {value} before its copy was done"
+                )
 
     def kernel(self, seconds: float, *batches: DeviceBatch) -> None:
         """Queue a kernel on the current stream.

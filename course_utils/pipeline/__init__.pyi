@@ -11,6 +11,8 @@ from .trace import Run as Run
 from .trace import Span as Span
 from .trace import save_trace as save_trace
 from .tuning import ideal_seconds as ideal_seconds
+from .tuning import measured_steps as measured_steps
 from .tuning import record_step as record_step
 from .tuning import step_time_range as step_time_range
 from .tuning import tuning_steps as tuning_steps
+from .tuning import warm_up_steps as warm_up_steps

@@ -1,6 +1,7 @@
 """Gantt charts of runs: what each lane did when, and where the accelerator was idle."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -21,6 +22,7 @@ COLOURS = {
     "compute": "#009E73",
 }
 IDLE_COLOUR = "#D55E00"
+MAX_WORKER_LANES = 8
 
 
 def _title(run: Run, skip: int) -> str:
@@ -43,23 +45,38 @@ def draw_run(run: Run, axes: Axes, skip: int = 0, until: float | None = None) ->
     Args:
         run: A modelled or recorded run.
         axes: Where to draw.
-        skip: Steps to leave out of the numbers in the title, because they fill the pipeline.
-        until: Draw the first `until` seconds; the whole run if None.
+        skip: Steps to leave out of the chart and of the numbers in its title, because they fill the pipeline.
+        until: Draw the first `until` seconds after them; all that follows if None.
     """
-    until = run.total_seconds if until is None else until
-    lanes = run.lanes()
+    start, end = run.window(skip)
+    until = end - start if until is None else until
+    lanes = _shown_lanes(run)
     row = {lane: len(lanes) - 1 - number for number, lane in enumerate(lanes)}
     for span in run.spans:
-        if span.start < until:
-            _draw_span(span, axes, row[span.lane], until)
-    _draw_idle(run, axes, row[run.stage("compute")[0].lane], until)
+        if span.lane in row and span.start < start + until and span.end > start:
+            _draw_span(
+                replace(span, start=span.start - start, end=span.end - start), axes, row[span.lane], until
+            )
+    _draw_idle(run, axes, row[run.stage("compute")[0].lane], skip, until)
     axes.set_yticks(list(row.values()), list(row))
-    axes.set(xlim=(0, 1e3 * until), xlabel="time (ms)", ylim=(-0.6, len(lanes) - 0.4))
+    label = f"time after step {skip} (ms)" if skip else "time (ms)"
+    axes.set(xlim=(0, 1e3 * until), xlabel=label, ylim=(-0.6, len(lanes) - 0.4))
     axes.set_title(_title(run, skip), size=10, loc="left")
 
 
+def _shown_lanes(run: Run) -> list[str]:
+    """Return the lanes to draw; of many workers the first ones, and a line for the number of the others."""
+    lanes = run.lanes()
+    workers = [lane for lane in lanes if lane.startswith("worker")]
+    hidden = len(workers) - MAX_WORKER_LANES
+    if hidden <= 0:
+        return lanes
+    return [*workers[:MAX_WORKER_LANES], f"{hidden} more workers", *lanes[len(workers) :]]
+
+
 def _draw_span(span: Span, axes: Axes, row: int, until: float) -> None:
-    left, width = 1e3 * span.start, 1e3 * (min(span.end, until) - span.start)
+    start, end = max(span.start, 0), min(span.end, until)
+    left, width = 1e3 * start, 1e3 * (end - start)
     height = 0.2 if span.stage == "wait" else 0.75
     axes.barh(row, width, height, left, color=COLOURS[span.stage], ec="white", lw=0.5)
     if span.stage == "compute" and width > 25 * until:
@@ -67,8 +84,9 @@ def _draw_span(span: Span, axes: Axes, row: int, until: float) -> None:
         axes.text(centre, row, str(span.batch), ha="center", va="center", color="white", size=7)
 
 
-def _draw_idle(run: Run, axes: Axes, row: int, until: float) -> None:
-    for start, end in run.idle():
+def _draw_idle(run: Run, axes: Axes, row: int, skip: int, until: float) -> None:
+    origin, _ = run.window(skip)
+    for start, end in ((a - origin, b - origin) for a, b in run.idle(skip)):
         if start < until:
             width = 1e3 * (min(end, until) - start)
             axes.barh(row, width, 0.9, 1e3 * start, fc="none", ec=IDLE_COLOUR, hatch="////", lw=0, zorder=0)
@@ -81,15 +99,17 @@ def draw_runs(
 
     Args:
         runs: Modelled and recorded runs, in any mix.
-        skip: Steps to leave out of the numbers in the titles.
-        milliseconds: Length of the time axis; the length of the longest run if None.
+        skip: Steps to leave out of the charts and of the numbers in their titles.
+        milliseconds: Length of the time axis; as long as the longest run if None.
         columns: Charts per row.
 
     Returns:
         The figure, not yet shown.
     """
     rows = -(-len(runs) // columns)
-    heights = [max(len(r.lanes()) for r in runs[i : i + columns]) + 2 for i in range(0, len(runs), columns)]
+    heights = [
+        max(len(_shown_lanes(r)) for r in runs[i : i + columns]) + 2 for i in range(0, len(runs), columns)
+    ]
     figure, grid = plt.subplots(
         rows,
         columns,
@@ -98,7 +118,8 @@ def draw_runs(
         layout="constrained",
         height_ratios=heights,
     )
-    until = max(r.total_seconds for r in runs) if milliseconds is None else milliseconds / 1e3
+    windows = [r.window(skip) for r in runs]
+    until = max(end - start for start, end in windows) if milliseconds is None else milliseconds / 1e3
     for axes, run in zip(grid.flat, runs, strict=False):
         draw_run(run, axes, skip, until)
     for axes in grid.flat[len(runs) :]:

@@ -87,6 +87,26 @@ def test_race_on_a_lenient_device_gives_wrong_values():
     assert gpu.values_read() == [[1, 2], [2]]
 
 
+@pytest.mark.parametrize(("wait", "read"), [(False, [[2]]), (True, [[1]])])
+def test_source_overwritten_during_its_copy_arrives_with_the_new_value(wait, read):
+    gpu = FakeCuda(copy_seconds=3, strict=False)
+    source = HostBatch(gpu, 1)
+    batch = source.to(non_blocking=True)
+    if wait:
+        gpu.synchronize()
+    source.fill_(2)
+    gpu.kernel(1, batch)
+    assert gpu.values_read() == read
+    assert gpu.races == ([] if wait else ["overwritten"])
+
+
+def test_source_overwritten_during_its_copy_raises_on_a_strict_device():
+    source = HostBatch(FakeCuda(), 1)
+    source.to(non_blocking=True)
+    with pytest.raises(RaceError, match="1 was overwritten by 2 before its copy was done"):
+        source.fill_(2)
+
+
 def test_memory_is_reused_once_its_other_streams_are_done():
     gpu = FakeCuda()
     for value in (1, 2):

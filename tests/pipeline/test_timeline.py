@@ -25,7 +25,7 @@ def test_titles_show_source_step_time_and_idle_share(figure):
 
 
 def test_time_axes_have_a_unit_and_a_common_scale(figure):
-    assert {axes.get_xlabel() for axes in figure.axes[:3]} == {"time (ms)"}
+    assert {axes.get_xlabel() for axes in figure.axes[:3]} == {"time after step 8 (ms)"}
     assert {axes.get_xlim() for axes in figure.axes[:3]} == {(0, 100)}
 
 
@@ -54,3 +54,22 @@ def test_idle_time_is_hatched_in_the_computing_lane(figure):
     assert [bar.get_x() for bar in hatched] == pytest.approx([0, 30, 60, 90])
     assert [bar.get_width() for bar in hatched] == pytest.approx([22, 22, 22, 10])
     assert {round(bar.get_y() + bar.get_height() / 2) for bar in hatched} == {0}
+
+
+def test_skipped_steps_are_not_drawn():
+    run = example_pipelines()[0].run()
+    figure = draw_runs([run], skip=8, milliseconds=60, columns=1)
+    axes = figure.axes[0]
+    assert axes.get_xlabel() == "time after step 8 (ms)"
+    assert [text.get_text() for text in axes.texts] == ["8", "9"]
+    mpl.pyplot.close(figure)
+
+
+def test_lanes_of_many_workers_are_limited():
+    spans = [Span(f"worker {n}", "decode", n, 0, 1) for n in range(63)]
+    run = Run("many", "model", (*spans, Span("main process", "compute", 0, 1, 2)))
+    figure = draw_runs([run], columns=1)
+    labels = [t.get_text() for t in figure.axes[0].get_yticklabels()]
+    assert labels == [*(f"worker {n}" for n in range(8)), "55 more workers", "main process"]
+    assert figure.get_figheight() < 6
+    mpl.pyplot.close(figure)
