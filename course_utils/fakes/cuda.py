@@ -76,7 +76,7 @@ class HostBatch:
 
     def __init__(self, gpu: "FakeCuda", value: object, pinned: bool = True) -> None:
         self._gpu, self.value, self._pinned = gpu, value, pinned
-        self._copies: list[tuple[Block, LogEntry]] = []
+        self._copies: list[tuple[Block, int]] = []  # block, index in its `copies`
 
     def is_pinned(self) -> bool:
         """Return whether the tensor is in page-locked memory."""
@@ -93,7 +93,7 @@ class HostBatch:
             The batch on the device; the host waits, unless the copy is `non_blocking` from pinned memory.
         """
         batch = self._gpu.copy(self.value, wait=not (non_blocking and self._pinned))
-        self._copies.append((batch.block, batch.copy))
+        self._copies.append((batch.block, len(batch.block.copies) - 1))
         return batch
 
     def fill_(self, value: object) -> "HostBatch":
@@ -123,7 +123,7 @@ class DeviceBatch:
     is_cuda = True
 
     def __init__(self, gpu: "FakeCuda", block: Block, copy: LogEntry) -> None:
-        self.block, self.copy, self.value, self.ready_at = block, copy, copy.value, copy.end
+        self.block, self.value, self.ready_at = block, copy.value, copy.end
         weakref.finalize(self, gpu.free, block).atexit = False
 
     def record_stream(self, stream: FakeStream) -> None:
@@ -223,19 +223,20 @@ class FakeCuda:
             self.block_host(end)
         return DeviceBatch(self, block, entry)
 
-    def overwrite_sources(self, copies: Sequence[tuple[Block, LogEntry]], value: object) -> None:
+    def overwrite_sources(self, copies: Sequence[tuple[Block, int]], value: object) -> None:
         """Let those copies that are not done yet transfer `value` instead.
 
         Args:
-            copies: The copies from one host batch, with their blocks.
+            copies: The copies from one host batch, as block and index in its `copies`.
             value: The new content of the host batch.
 
         Raises:
             RaceError: There is such a copy and the device is strict.
         """
-        for block, entry in copies:
+        for block, index in copies:
+            entry = block.copies[index]
             if entry.end > self.now:
-                block.copies[block.copies.index(entry)] = entry._replace(value=value)
+                block.copies[index] = entry._replace(value=value)
                 self._report_race(
                     "overwritten", f"batch {entry.value} was overwritten by {value} before its copy was done"
                 )

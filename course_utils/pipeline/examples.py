@@ -26,7 +26,7 @@ class ExamplePipeline:
     pipeline: Pipeline
     times: StageTimes
 
-    def run(self, batches: int = 32, batch_size: int = 64) -> Run:
+    def run(self, batches: int = 64, batch_size: int = 64) -> Run:
         """Simulate the example."""
         return simulate(self.pipeline, self.times, batches, batch_size, self.name)
 

@@ -100,6 +100,14 @@ def test_source_overwritten_during_its_copy_arrives_with_the_new_value(wait, rea
     assert gpu.races == ([] if wait else ["overwritten"])
 
 
+def test_source_overwritten_again_arrives_with_the_last_value():
+    gpu = FakeCuda(copy_seconds=3, strict=False)
+    source = HostBatch(gpu, 0)
+    batches = [source.fill_(number).to(non_blocking=True) for number in range(4)]
+    gpu.kernel(1, *batches)
+    assert gpu.values_read() == [[3], [3], [3], [3]]
+
+
 def test_source_overwritten_during_its_copy_raises_on_a_strict_device():
     source = HostBatch(FakeCuda(), 1)
     source.to(non_blocking=True)
