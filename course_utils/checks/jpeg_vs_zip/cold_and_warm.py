@@ -5,6 +5,7 @@ from math import isclose
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, TypedDict
+from unittest import mock
 
 import numpy as np
 import torch
@@ -20,6 +21,7 @@ from course_utils.checks.core import (
     ignore_warnings,
     value_of,
 )
+from course_utils.storage import page_cache
 
 MIN_EPOCHS = 3
 
@@ -68,11 +70,13 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
 
 
 def probe(inputs: Inputs, measure: Callable[..., Any]) -> Evidence:
-    """Let the student's code measure a dataset that counts its reads."""
-    with folder_with({"images.bin": inputs["images"].tobytes()}) as folder, ignore_warnings():
+    """Let the student's code measure a dataset that counts its reads; count evictions from the page cache."""
+    evict = mock.patch.object(page_cache, "evict", wraps=page_cache.evict)
+    files = {"images.bin": inputs["images"].tobytes()}
+    with folder_with(files) as folder, ignore_warnings(), evict as evictions:
         dataset = CountingDataset(inputs["images"], folder)
         measured = attempt(lambda: _plain(measure(dataset, inputs["batch_size"], inputs["num_workers"])))
-        return {"measured": measured, "reads": dataset.reads.tolist()}
+        return {"measured": measured, "reads": dataset.reads.tolist(), "evictions": evictions.call_count}
 
 
 def _plain(returned: Any) -> Measured | dict[str, str]:  # noqa: ANN401 - the student's result
@@ -110,7 +114,12 @@ def judge(truth: Truth, found: Evidence) -> str:
             "cold_thrown_away",
             "The first epoch in the result is not the first that ran: warm_start=True leaves it out.",
         )
-    if len(epochs) < MIN_EPOCHS:
+    if not found["evictions"]:
+        raise Mistake(
+            "no_cold_start",
+            "The files may have been in the page cache before the first epoch: pass cold_start=True.",
+        )
+    if len(epochs) < MIN_EPOCHS or not _later(epochs):
         raise Mistake(
             "too_few_epochs",
             f"The result has {len(epochs)} of at least {MIN_EPOCHS} epochs: measure one cold epoch and "
@@ -146,11 +155,16 @@ def _expect_settings(truth: Truth, measured: Measured) -> None:
             )
 
 
+def _later(epochs: list[EpochRecord]) -> list[EpochRecord]:
+    """Return the warm epochs; with ``repeats`` each repeat has a first epoch of its own."""
+    return [epoch for epoch in epochs if epoch["number"] > 0]
+
+
 def _expect_cold_rate(rate: float, epochs: list[EpochRecord], batch_size: int) -> None:
-    first, *later = epochs
-    if _is_one_of(rate, _rates([first])):
+    first, later = [epoch for epoch in epochs if epoch["number"] == 0], _later(epochs)
+    if _is_one_of(rate, _rates(first)):
         return
-    _expect_images_per_second(rate, [first], batch_size)
+    _expect_images_per_second(rate, first, batch_size)
     if _is_one_of(rate, _rates(later)):
         raise Mistake("swapped", "The cold rate that you return is that of a later epoch, not of the first.")
     if _is_one_of(rate, _rates(epochs)):
@@ -159,14 +173,14 @@ def _expect_cold_rate(rate: float, epochs: list[EpochRecord], batch_size: int) -
 
 
 def _expect_warm_rate(rate: float, epochs: list[EpochRecord], batch_size: int) -> None:
-    later = epochs[1:]
+    later = _later(epochs)
     if _is_one_of(rate, _rates(later)):
         return
     if _is_one_of(rate, _rates(epochs)):
         raise Mistake(
             "cold_in_the_mean",
             "Your warm rate includes the first epoch, which started the workers and filled the cache: a mean "
-            "over cold and warm epochs describes neither. Leave epochs[0] out.",
+            "over cold and warm epochs describes neither. Leave epochs with number 0 out.",
         )
     _expect_images_per_second(rate, later, batch_size)
     if any(_is_one_of(rate, _rates([epoch])) for epoch in epochs):

@@ -22,7 +22,7 @@ from course_utils.checks.core import (
     value_of,
 )
 
-ORDERS = ("HWC", "CHW", "HCW")
+ORDERS = ("HWC", "CHW", "HCW", "WHC", "CWH", "WCH")
 
 
 class Member(TypedDict):
@@ -93,6 +93,12 @@ def judge(truth: Truth, found: Evidence) -> str:
         _expect_order(attempted, image, order)
     for attempted in known:
         _expect_own_memory(attempted["value"])
+    if not unknown.get("error", "ValueError").startswith("ValueError"):
+        raise Mistake(
+            "other_exception",
+            f"A pack with layout 'RGB' stopped your code with {unknown['error']}. Raise a ValueError for a "
+            "layout that is not a permutation of H, W and C.",
+        )
     if "error" not in unknown:
         raise Mistake(
             "guesses_layout",
@@ -116,7 +122,8 @@ def _expect_image(record: TensorRecord, image: np.ndarray) -> None:
 
 
 def _expect_order(attempted: Attempt, image: np.ndarray, order: str) -> None:
-    layout = {"CHW": "one plane per channel", "HCW": "in each row, one channel after another"}[order]
+    axes = {"H": "rows", "W": "columns", "C": "channels"}
+    layout = f"an array of {' × '.join(axes[axis] for axis in order)}"
     message = (
         f"A pack in the order HWC was read correctly, but one in the order {order} was not. Use "
         f"info['layout'] and info['shape']. {order} means: {layout}."
