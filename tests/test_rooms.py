@@ -211,6 +211,7 @@ def test_every_third_party_package_is_a_dependency_or_comes_with_one():
         "torchvision",
         "tqdm",
         "traitlets",
+        "zlib_ng",
     }
     used = {one.module.split(".")[0] for one in imports()}
     used -= {*sys.stdlib_module_names, *PACKAGES, "_typeshed"}  # which only type checkers know

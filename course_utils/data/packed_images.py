@@ -21,6 +21,8 @@ class PackedImages:
         path: A pack of JPEG or raw members, or a list of shards. An index saved as `<zip>.index.npy` is
             used.
         size: Height and width to resize to; None if all images have the same size.
+        verify: Compare each member with its checksum. Without it, a damaged or overwritten pack gives wrong
+            pixels or another image under the label, without an error.
 
     Attributes:
         labels: int64 (images,).
@@ -31,7 +33,12 @@ class PackedImages:
         ValueError: Members are compressed or encrypted.
     """
 
-    def __init__(self, path: str | Path | Sequence[str | Path], size: tuple[int, int] | None = None) -> None:
+    def __init__(
+        self,
+        path: str | Path | Sequence[str | Path],
+        size: tuple[int, int] | None = None,
+        verify: bool = True,
+    ) -> None:
         self.paths = [path] if isinstance(path, str | Path) else list(path)
         self._shards = [ZipIndex(shard, f"{shard}.index.npy") for shard in self.paths]
         images = [_images(index) for index in self._shards]
@@ -41,7 +48,7 @@ class PackedImages:
         self._member = np.concatenate([found.members for found in images])[order]
         sizes = [len(found.members) for found in images]
         self._shard = np.repeat(np.arange(len(images)), sizes)[order]
-        self._resize = size is not None
+        self._resize, self._verify = size is not None, verify
         self.shape = (*size, 3) if size else self._first_shape()
 
     def __len__(self) -> int:
@@ -60,7 +67,7 @@ class PackedImages:
         shard, member = self._shard[i], self._member[i]
         index, layout = self._shards[shard], self._layouts[shard]
         try:
-            self._decode(index.read(member, check=False), layout, pixels)
+            self._decode(index.read(member, check=self._verify), layout, pixels)
         except (ValueError, OSError, BadZipFile) as error:
             raise PackError(f"{index.path}: {index.name(member)}: {error}") from error
 

@@ -11,12 +11,12 @@ import mmap
 import os
 import struct
 import weakref
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
+from zlib_ng.zlib_ng import crc32
 
 from course_utils.data.zip_format import (
     CENTRAL,
@@ -100,7 +100,7 @@ class ZipIndex:
         signature, *_, name_length, extra_length = LOCAL.unpack_from(found.ljust(LOCAL.size))
         start = LOCAL.size + name_length + extra_length
         data = memoryview(found)[start : start + size]
-        if signature != LOCAL_SIGNATURE or len(data) != size or (check and zlib.crc32(data) != crc):
+        if signature != LOCAL_SIGNATURE or len(data) != size or (check and crc32(data) != crc):
             raise BadZipFile(f"{self.path}: {self.name(i)!r} is damaged, or the zip was changed while open")
         return data
 

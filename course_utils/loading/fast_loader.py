@@ -48,6 +48,7 @@ class FastLoader:
             function that receives the error and returns another image (3, H, W), or None to skip.
         threads: Number of decoding threads; None for one per usable core. They exist during an iteration.
         in_flight: Batches being decoded or waiting, at least 1. Memory holds two more, and the index.
+        verify: Compare each member with its checksum; without it, damage may give wrong pixels silently.
         **order: `shuffle`, `seed`, `drop_last`, `rank` and `world_size`, as of `EpochOrder`.
 
     Raises:
@@ -66,9 +67,10 @@ class FastLoader:
         on_error: OnError = "raise",
         threads: int | None = None,
         in_flight: int = 3,
+        verify: bool = True,
         **order: Unpack[OrderOptions],
     ) -> None:
-        self.images = PackedImages(path, (size, size) if isinstance(size, int) else size)
+        self.images = PackedImages(path, (size, size) if isinstance(size, int) else size, verify)
         self.order = EpochOrder(len(self.images), batch_size, **order)
         self.paths, self.batch_size, self.transform, self.on_error = path, batch_size, transform, on_error
         self.threads, self.in_flight = threads or usable_cores(), max(1, in_flight)

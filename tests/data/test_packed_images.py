@@ -1,5 +1,6 @@
 import json
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -55,3 +56,59 @@ def test_error_names_raw_member_of_wrong_size(tmp_path):
     images = PackedImages(path)
     with pytest.raises(PackError, match=r"img00000001\.JPEG"):
         images.read_into(1, np.empty((5, 4, 3), np.uint8))
+
+
+RAW = RawLayout("HWC", (16, 24, 3))
+REFUSALS = (PackError, ValueError, zipfile.BadZipFile)
+
+
+def pack_of(path: Path, layout: RawLayout | None) -> Path:
+    """A pack of four images, as JPEG files or as raw pixels."""
+    pixels = np.random.default_rng(0).integers(0, 256, (4, *RAW.shape), np.uint8)
+    members = [image.tobytes() for image in pixels] if layout else [numbered_jpeg(i) for i in range(4)]
+    return numbered_pack(path, members, layout=layout)
+
+
+@pytest.mark.parametrize("layout", [None, RAW], ids=["jpeg", "raw"])
+def test_flipped_byte_is_an_error_or_changes_nothing(tmp_path, layout):
+    """Anywhere in the file: in pixels, headers, labels or directory."""
+    path = pack_of(tmp_path / "a.zip", layout)
+    whole, images = path.read_bytes(), PackedImages(path)
+    expected = decoded(images)
+    rng, raised = np.random.default_rng(1), 0
+    for position in rng.integers(0, len(whole), 200):
+        damaged = bytearray(whole)
+        damaged[position] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        try:
+            found = PackedImages(path)
+            assert np.array_equal(decoded(found), expected), position
+            assert np.array_equal(found.labels, images.labels), position
+        except REFUSALS:
+            raised += 1
+    assert raised > 100
+
+
+@pytest.mark.parametrize("layout", [None, RAW], ids=["jpeg", "raw"])
+def test_pack_that_is_overwritten_while_open_is_an_error(tmp_path, layout):
+    path = pack_of(tmp_path / "a.zip", layout)
+    images = PackedImages(path)
+    with path.open("r+b") as file:  # the same sizes, other images
+        whole = bytearray(file.read())
+        first, second = images._shards[0].table[1:3]  # after dataset.json
+        size = min(first["size"], second["size"]) - 40
+        whole[first["offset"] + 60 : first["offset"] + 60 + size] = whole[second["offset"] + 60 :][:size]
+        file.seek(0)
+        file.write(whole)
+    with pytest.raises(PackError, match=r"a\.zip: img00000000\.JPEG: .*changed while open"):
+        images.read_into(0, np.empty(images.shape, np.uint8))
+
+
+def test_without_verification_damage_goes_unnoticed(tmp_path):
+    """The price of `verify=False`, as its documentation says."""
+    path = pack_of(tmp_path / "a.zip", RAW)
+    expected = decoded(PackedImages(path))
+    whole = bytearray(path.read_bytes())
+    whole[200] ^= 1
+    path.write_bytes(whole)
+    assert np.abs(decoded(PackedImages(path, verify=False)).astype(int) - expected).sum() == 1
