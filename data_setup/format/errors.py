@@ -6,4 +6,4 @@ class SetupError(Exception):
 
 
 class UnreadableError(Exception):
-    """A file of the source cannot be read or decoded; another image replaces it."""
+    """A file of the source cannot be decoded; another image replaces it."""

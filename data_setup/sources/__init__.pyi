@@ -1,5 +1,5 @@
 from .archives import list_images as list_images
-from .archives import read_bytes as read_bytes
+from .file_reader import read_bytes as read_bytes
 from .collection_source import CollectionSource as CollectionSource
 from .photo_catalogue import PHOTOGRAPHS as PHOTOGRAPHS
 from .photo_catalogue import photo_identity as photo_identity

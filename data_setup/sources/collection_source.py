@@ -10,7 +10,8 @@ import numpy as np
 
 from data_setup.create import Rendered
 from data_setup.format import Identity, SetupError
-from data_setup.sources.archives import FileLocation, list_images, read_bytes
+from data_setup.sources.archives import FileLocation, list_images
+from data_setup.sources.file_reader import read_bytes
 from data_setup.sources.labels import read_labels
 from data_setup.sources.preprocess import to_square
 
@@ -38,7 +39,8 @@ class FileRenderer:
         """Return the image of a file.
 
         Raises:
-            UnreadableError: The file cannot be read or decoded.
+            SetupError: The file cannot be read.
+            UnreadableError: It cannot be decoded.
         """
         image, notes = to_square(read_bytes(self.source, item.location), item.location.name)
         return Rendered(image, item.label, notes)

@@ -88,3 +88,83 @@ def test_giant_image_is_refused_before_its_pixels_are_read():
     Image.new("1", (12_000, 12_000)).save(buffer, "PNG")
     with pytest.raises(UnreadableError, match="12000x12000"):
         to_square(buffer.getvalue()[:100], "x.png")  # the header only
+
+
+@pytest.mark.parametrize("orientation", UPRIGHT)
+@pytest.mark.parametrize("kind", ["JPEG", "TIFF", "PNG", "WEBP"])
+def test_orientation_is_applied_once_in_each_format(kind, orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    stored = picture(0, (300, 200))
+    expected = to_square(encoded(stored.transpose(UPRIGHT[orientation]), "PNG"), "x.png")[0]
+    found = to_square(encoded(stored, kind, exif=exif), f"x.{kind}")[0]
+    assert np.abs(np.asarray(found, int) - np.asarray(expected)).mean() < 5
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "LA", "P", "RGB"])
+def test_hidden_colours_of_transparent_pixels_are_not_shown(mode):
+    image = Image.new("RGBA", (300, 300), (200, 0, 0, 0))
+    image.paste((0, 0, 0, 255), (0, 0, 150, 300))
+    options = {"transparency": (200, 0, 0)} if mode == "RGB" else {}
+    data = encoded(image.convert(mode), "PNG", **options)
+    found, notes = to_square(data, "x.png")
+    assert found.getpixel((10, 128)) == (0, 0, 0)
+    assert found.getpixel((245, 128)) == (255, 255, 255)
+    assert "transparent pixels on white" in notes
+
+
+def test_eps_is_unreadable_and_starts_no_program():
+    with pytest.raises(UnreadableError, match="no image format"):
+        to_square(encoded(picture(0), "EPS"), "x.JPEG")
+
+
+def flips(data, count):
+    for number in range(count):
+        flipped = bytearray(data)
+        flipped[number * len(data) // count] ^= 1 << number % 8
+        yield bytes(flipped)
+
+
+def test_flipped_png_raises_or_gives_the_same_pixels():
+    data = encoded(picture(0), "PNG")
+    expected, raised = to_square(data, "x.png")[0], 0
+    for flipped in flips(data, 200):
+        try:
+            assert to_square(flipped, "x.png")[0].tobytes() == expected.tobytes()
+        except UnreadableError:
+            raised += 1
+    assert raised > 150
+
+
+@pytest.mark.parametrize(
+    "options", [{"mode": "RGB"}, {"mode": "L"}, {"mode": "CMYK"}], ids=["RGB", "gray", "CMYK"]
+)
+def test_jpeg_that_libjpeg_only_warns_of_is_unreadable(options):
+    data = bytearray(encoded(picture(0, **options)))
+    middle = len(data) * 3 // 4
+    data[middle : middle + 2] = b"\xff\xd9"  # the end of the image, in the midst of it
+    with Image.open(io.BytesIO(data)) as image:
+        image.load()  # Pillow is silent
+    with pytest.raises(UnreadableError):
+        to_square(bytes(data), "x.JPEG")
+
+
+@pytest.mark.parametrize("change", [-16, 16])
+def test_forged_height_is_unreadable(change):
+    data = bytearray(encoded(picture(0)))
+    start = data.index(b"\xff\xc0") + 5
+    data[start : start + 2] = (240 + change).to_bytes(2, "big")
+    with pytest.raises(UnreadableError):
+        to_square(bytes(data), "x.JPEG")
+
+
+@pytest.mark.parametrize("size", [(500, 375), (2000, 1537), (4555, 4221)])
+@pytest.mark.parametrize(
+    ("mode", "options"),
+    [("RGB", {}), ("L", {}), ("RGB", {"progressive": True}), ("RGB", {"subsampling": 0})],
+)
+def test_strict_decoding_gives_the_pixels_of_pillow(size, mode, options, monkeypatch):
+    data = encoded(picture(0, size, mode), **options)
+    strict = to_square(data, "x.JPEG")[0]
+    monkeypatch.setattr("data_setup.sources.preprocess.JpegImageFile", ())  # an instance of nothing
+    assert to_square(data, "x.JPEG")[0].tobytes() == strict.tobytes()
