@@ -103,6 +103,9 @@ def _add_imagenet(subparsers: "Subparsers") -> None:
     imagenet.add_argument(
         "--count", type=_positive, help="number of images (default: 10,000, or all if there are fewer)"
     )
+    imagenet.add_argument(
+        "--yes", action="store_true", help="do not ask about an odd number of classes (one, or nearly all)"
+    )
     _add_set_options(imagenet)
 
 
@@ -163,7 +166,7 @@ def _add(
 def _add_set_options(command: argparse.ArgumentParser) -> None:
     _add_out(command)
     command.add_argument(
-        "--seed", type=int, default=0, help="seed of the random choice (default: %(default)s)"
+        "--seed", type=_not_negative, default=0, help="seed of the random choice (default: %(default)s)"
     )
     command.add_argument(
         "--shards", type=_positive, default=1, help="archives per packed form (default: %(default)s)"
@@ -185,4 +188,11 @@ def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    return number
+
+
+def _not_negative(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{number} is less than 0")
     return number

@@ -4,6 +4,7 @@ Each imports only the modules that it needs: a command that finds the data in pl
 """
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -35,7 +36,19 @@ def imagenet(options: argparse.Namespace) -> None:
 
     source = CollectionSource(options.source, options.labels, options.count, options.seed)
     if not _is_finished(source.identity(), options):
+        print(f"{options.source}: {source.available:,} images, {source.class_count:,} classes", flush=True)
+        if source.has_odd_classes and not options.yes:
+            _confirm(source.class_count)
         _create(source, options)
+
+
+def _confirm(classes: int) -> None:
+    """Ask whether an odd number of classes is meant; without a terminal, stop."""
+    doubt = f"{classes:,} {'class is' if classes == 1 else 'classes are'} odd for so many images"
+    if not sys.stdin.isatty():
+        raise SetupError(f"{doubt}. Check the labels; --yes takes them as they are. Nothing was made.")
+    if input(f"{doubt}. Make the set? [y/N] ").strip().lower() not in ("y", "yes"):
+        raise SetupError("nothing was made")
 
 
 def _is_finished(source: "Identity", options: argparse.Namespace) -> bool:

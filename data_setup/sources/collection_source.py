@@ -73,6 +73,21 @@ class CollectionSource:
         """The number of images."""
         return self._count
 
+    @property
+    def available(self) -> int:
+        """The number of images in the collection."""
+        return len(self._files)
+
+    @property
+    def class_count(self) -> int:
+        """The number of different labels in the collection."""
+        return len(np.unique(self._labels))
+
+    @property
+    def has_odd_classes(self) -> bool:
+        """Whether there is one class, or fewer than two images per class: labels may be something else."""
+        return self.class_count == 1 or 2 * self.class_count > self.available
+
     def identity(self) -> Identity:
         """Return what determines every byte of the images: not the collection's path, nor its container."""
         digest = hashlib.sha256()

@@ -24,6 +24,7 @@ def collection(tmp_path_factory):
     return [
         "imagenet",
         str(tar),
+        "--yes",
         "--labels",
         str(ground_truth(folder / "truth.txt")),
         "--count",

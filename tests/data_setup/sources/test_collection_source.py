@@ -1,3 +1,4 @@
+import io
 import json
 import zipfile
 
@@ -26,7 +27,7 @@ COUNT = 20
 
 
 def make(source, out, *options):
-    return main(["imagenet", str(source), "--out", str(out), "--workers", "1", *map(str, options)])
+    return main(["imagenet", str(source), "--yes", "--out", str(out), "--workers", "1", *map(str, options)])
 
 
 @pytest.fixture(scope="module")
@@ -162,3 +163,24 @@ def test_missing_source_is_named(tmp_path, capsys):
 
 def test_manifest_is_json(made):
     assert json.loads((made / "manifest.json").read_text())["images"] == COUNT
+
+
+def test_odd_number_of_classes_needs_consent(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    files = {f"{kind}/{i}.jpg": encoded(picture(i)) for kind in "ab" for i in range(3)}
+    source, out = as_folder(tmp_path / "source", files), tmp_path / "out"
+    labels = ground_truth(tmp_path / "lines.txt", 6)
+    command = ["imagenet", str(source), "--out", str(out), "--workers", "1"]
+    assert main([*command, "--labels", str(labels)]) == 1
+    output = capsys.readouterr()
+    assert "6 images, 6 classes" in output.out
+    assert "--yes" in output.err
+    assert not out.exists()
+    assert main(command) == 0
+    assert "6 images, 2 classes" in capsys.readouterr().out
+
+
+def test_negative_seed_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["photos", "--seed", "-1", "--out", str(tmp_path)])
+    assert "-1 is less than 0" in capsys.readouterr().err

@@ -21,7 +21,12 @@ def read(path, names=NAMES):
         ("pairs.txt", "val_3.JPEG 171\nval_1.JPEG 490\nval_2.JPEG 361\n"),
         ("pairs.csv", "name,label\nval_2.JPEG,361\nval_3.JPEG,171\nval_1.JPEG,490\n"),
         ("stems.csv", "val_2,361\nval_3,171\nval_1,490\n"),
+        ("pandas.csv", "name,label\nval_2.JPEG,361.0\nval_3.JPEG,171.0\nval_1.JPEG,490.0\n"),
+        ("tabs.txt", "val_3.JPEG\t171\nval_1.JPEG\t490\nval_2.JPEG\t361\n"),
+        ("semicolons.csv", "val_3.JPEG;171\nval_1.JPEG;490\nval_2.JPEG;361\n"),
         ("list.json", "[490, 361, 171]"),
+        ("floats.json", "[490.0, 361.0, 171.0]"),
+        ("stylegan.json", '{"labels": [["val_2.JPEG", 361], ["val_1.JPEG", 490], ["val_3.JPEG", 171]]}'),
         ("object.json", json.dumps({"val_2.JPEG": 361, "val_1.JPEG": 490, "val_3.JPEG": 171})),
         ("pack.json", json.dumps({"labels": {"val_2.JPEG": 361, "val_1.JPEG": 490, "val_3.JPEG": 171}})),
     ],
@@ -68,4 +73,72 @@ def test_invalid_labels_file_is_refused(tmp_path, text):
     path = tmp_path / "labels.json"
     path.write_text(text)
     with pytest.raises(SetupError, match="is not a valid labels file"):
+        read(path)
+
+
+@pytest.mark.parametrize("wrong", ["36l", "nan", "null", "361.5", "-1", "", "1e3", "99999999999999999999"])
+def test_label_that_is_no_number_among_numbers_is_refused(tmp_path, wrong):
+    path = tmp_path / "labels.csv"
+    path.write_text(f"val_1,490\nval_2,{wrong}\nval_3,171\n")
+    with pytest.raises(SetupError, match="the label of image 2 in the order of the names is"):
+        read(path)
+
+
+@pytest.mark.parametrize("wrong", ["nan", "-1", "2.5"])
+def test_missing_label_among_names_is_refused(tmp_path, wrong):
+    path = tmp_path / "labels.txt"
+    path.write_text(f"cat\n{wrong}\ndog\n")
+    with pytest.raises(SetupError, match="image 2"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["[1, null, 3]", "[1, true, 3]", '[{"label": 1}, {"label": 2}, {"label": 3}]', '{"val_1": [1]}']
+)
+def test_json_value_that_is_no_label_is_refused(tmp_path, text):
+    path = tmp_path / "labels.json"
+    path.write_text(text)
+    with pytest.raises(SetupError, match="is not a label"):
+        read(path)
+
+
+def test_contradicting_duplicates_are_refused(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("val_1,1\nval_2,2\nval_1,3\nval_3,3\n")
+    with pytest.raises(SetupError, match="gives val_1 the labels '1' and '3'"):
+        read(path)
+
+
+@pytest.mark.parametrize("names", [["a/1.jpg", "b/1.jpg", "c/2.jpg"], ["1.jpg", "1.png", "2.jpg"]])
+def test_label_for_two_images_is_refused(tmp_path, names):
+    path = tmp_path / "labels.csv"
+    path.write_text("1,7\n2,8\n")
+    with pytest.raises(SetupError, match="would take the label of 1;"):
+        read(path, names)
+
+
+def test_equal_base_names_are_told_apart_by_their_folders(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("b/1.jpg,7\na/1,8\n")
+    assert read(path, ["a/1.jpg", "b/1.jpg"]) == ([8, 7], [])
+
+
+def test_names_of_several_words_are_whole_labels(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("val_1,tabby cat\nval_2,tabby dog\nval_3,tabby cat\n")
+    assert read(path) == ([0, 1, 0], ["tabby cat", "tabby dog"])
+
+
+@pytest.mark.parametrize("text", ["0,val_1,1\n1,val_2,2\n2,val_3,3\n", "val_1,1\nval_2\nval_3,3\n"])
+def test_row_with_other_columns_is_named(tmp_path, text):
+    path = tmp_path / "labels.csv"
+    path.write_text(text)
+    with pytest.raises(SetupError, match="each row must be one label, or a name and a label"):
+        read(path)
+
+
+def test_labels_that_are_not_utf8_are_refused(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_bytes(b"val_1,caf\xe9\n")
+    with pytest.raises(SetupError, match="not a valid labels file"):
         read(path)
