@@ -23,7 +23,7 @@ os.environ["PATH"] = f"{HERE}{os.pathsep}{os.environ['PATH']}{os.pathsep}{FETCHE
 # These take minutes each. They start first: one that started last would run alone at the end.
 LONGEST = ("test_load.py", "test_hub.py", "test_lab.py", "test_attacks.py", "test_answers.py")
 # These take many seconds each.
-SLOW = {*LONGEST, "test_judges.py", "test_kill.py", "test_round.py", "test_slurm.py"}
+SLOW = {*LONGEST, "test_isolation.py", "test_judges.py", "test_kill.py", "test_round.py", "test_slurm.py"}
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -80,7 +80,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _print(text: str, error: bool = False) -> int:
-    (sys.stderr if error else sys.stdout).write(f"{text}\n")
+    # A name or a message of a student may hold what this terminal cannot show.
+    stream = sys.stderr if error else sys.stdout
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    stream.write(f"{text}\n".encode(encoding, "backslashreplace").decode(encoding))
     return 1 if error else 0
 
 
@@ -102,9 +105,15 @@ def _grade(course: Course, lessons: list[str], options: argparse.Namespace) -> i
         course.grading.sandbox = options.sandbox
     backends.choose(course.grading.sandbox)
     tasks = workflow.submissions(course, lessons, options.student)
+    if not tasks:
+        return _print(
+            f"Nothing to grade: no submissions in {course.submitted}. Collect them first: make collect"
+        )
     runner = partial(slurm.run_all, options=options.sbatch) if options.slurm else local.run_all
     outcome = workflow.grade(course, tasks, max(1, options.jobs), options.write, runner)
-    (course.results.folder / workflow.REPORT).write_text(report.full(outcome.found))
+    course.results.folder.mkdir(parents=True, exist_ok=True)
+    text = report.full(outcome.found)
+    (course.results.folder / workflow.REPORT).write_text(text, errors="backslashreplace")
     _print(f"\n{report.summary(outcome.found)}\n\nPoints by exercise\n{report.histogram(outcome.found)}")
     _print(f"\nMost frequent mistakes\n{report.mistakes(outcome.found)}")
     _print(f"\nDamaged, tampered with, suspicious\n{report.findings(outcome.found)}")
@@ -125,9 +134,13 @@ def _feedback(course: Course, lessons: list[str], options: argparse.Namespace) -
         if not tasks:
             _print(f"{lesson}: nothing has been graded.")
             continue
+        written, outcome = [], workflow.Outcome()
         for task in tqdm(tasks, f"feedback {lesson}", file=sys.stdout, unit="student"):
-            folder = feedback.write_feedback(course, task)
-        _print(f"{lesson}: {len(tasks)} pages, such as {folder}")
+            with outcome.isolate(task):
+                written.append(feedback.write_feedback(course, task))
+        for fault in outcome.faults:
+            failed += _print(f"No feedback page: {fault}", error=True)
+        _print(f"{lesson}: {len(written)} pages{', such as ' + str(written[-1]) if written else ''}")
         if options.release:
             failed += _nbgrader(course, "release_feedback", lesson)
     return min(failed, 1)

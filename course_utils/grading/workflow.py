@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tqdm import tqdm
@@ -44,6 +46,14 @@ class Outcome:
     pending: list[tuple[Summary, Summary]] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
+    @contextmanager
+    def isolate(self, task: Task) -> Iterator[None]:
+        """Turn any exception into a fault of this submission, so that the others are graded."""
+        try:
+            yield
+        except Exception as error:
+            self.faults.append(f"{task.lesson}  {task.student}: {error!r}\n{traceback.format_exc()}")
+
 
 def submissions(course: Course, lessons: list[str], student: str = "") -> list[Task]:
     """Return the submissions of some lessons, of one student or of all."""
@@ -71,21 +81,30 @@ def grade(
     outcome = Outcome()
     for lesson in sorted({task.lesson for task in tasks}):
         gradebook.register(course, lesson)
-    for task in tasks:
-        sanitize_folder(course.submission_folder(task), task.lesson)
-    versions = {task: course.versions(task) for task in tasks}
-    stale = {task: versions[task] for task in tasks if not course.results.up_to_date(task, versions[task])}
+    versions = _versions(course, tasks, outcome)
+    stale = {task: now for task, now in versions.items() if not course.results.up_to_date(task, now)}
     runs = ResultStore(course.results.folder / RUN)
     _run(course, stale, runs, jobs, runner)
-    settled = [
-        task
-        for task in tasks
-        if _settle(course, task, runs if task in stale else None, write_changes, outcome)
-    ]
+    settled = []
+    for task in versions:
+        with outcome.isolate(task):
+            if _settle(course, task, runs if task in stale else None, write_changes, outcome):
+                settled.append(task)
     unwritten = [task for task in settled if course.results.is_unwritten(task)]
     for task in tqdm(unwritten, "gradebook", file=sys.stdout, unit="submission"):
-        _write(course, task, outcome)
+        with outcome.isolate(task):
+            _write(course, task, outcome)
     return outcome
+
+
+def _versions(course: Course, tasks: list[Task], outcome: Outcome) -> dict[Task, Versions]:
+    """Return the present versions of all submissions that can be read, after making their folders safe."""
+    versions = {}
+    for task in tasks:
+        with outcome.isolate(task):
+            sanitize_folder(course.submission_folder(task), task.lesson)
+            versions[task] = course.versions(task)
+    return versions
 
 
 def _run(course: Course, stale: dict[Task, Versions], runs: ResultStore, jobs: int, runner: Runner) -> None:

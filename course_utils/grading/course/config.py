@@ -73,10 +73,14 @@ class Course:
         """Return the names of all lessons, in order."""
         return lesson_names(self.folder(self.directory.source_directory))
 
+    @property
+    def submitted(self) -> Path:
+        """The folder of all submissions."""
+        return self.root / str(self.directory.submitted_directory)
+
     def students(self, lesson: str) -> list[str]:
         """Return the ids of those who submitted a lesson."""
-        submitted = self.root / self.directory.submitted_directory
-        return sorted(path.parent.name for path in submitted.glob(f"*/{lesson}") if path.is_dir())
+        return sorted(path.parent.name for path in self.submitted.glob(f"*/{lesson}") if path.is_dir())
 
     def submission(self, task: Task) -> Submission:
         """Read a submission."""

@@ -76,10 +76,10 @@ class Lesson:
         ]
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths if path not in hidden}
 
-    def versions(self, submission: Submission) -> Versions:
-        """Return what the mark of a submission depends on."""
+    def versions(self, submission: Submission | None) -> Versions:
+        """Return what the mark of a submission depends on; None is one that cannot be read."""
         return {
-            "submission": submission.digest(),
+            "submission": submission.digest() if submission else "",
             "lesson": self.version(),
             "checks": self.checks_version(),
             "environment": environment(),

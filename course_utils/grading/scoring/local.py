@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import multiprocessing
 import threading
+import traceback
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from course_utils.grading.course import GRADER_FAULT, Course, Result, ResultStore, Task, course_at
 from course_utils.grading.sandbox import GraderFaultError, Sandbox
+from course_utils.grading.sandbox.backends import NoSandboxError
 from course_utils.grading.scoring.scorer import fault, grade
 from course_utils.system import die_with_parent
 
@@ -62,15 +64,25 @@ atexit.register(_shared_sandbox.close)
 
 
 def run_one(course: Course, task: Task) -> Result:
-    """Grade one submission; if the grader itself fails, the result says so and has no mark."""
-    lesson, submission = course.lesson(task.lesson), course.submission(task)
+    """Grade one submission; if the grader itself fails, in whatever way, the result says so and has no mark.
+
+    Raises:
+        NoSandboxError: No backend works on this machine, for any submission.
+    """
+    lesson, submission, reason = course.lesson(task.lesson), None, ""
     for _ in range(TRIES):
         try:
+            submission = course.submission(task)
             with _shared_sandbox.lend(course) as sandbox:
                 return grade(sandbox, lesson, submission)
+        except NoSandboxError:
+            raise
         except (GraderFaultError, OSError) as error:
             reason = repr(error)
-    return fault(lesson, submission, course.grading.sandbox, reason)
+        except Exception as error:
+            # Nothing that a student submits may end the grading of the others.
+            reason = f"{error!r}\n{traceback.format_exc()}"
+    return fault(lesson, task.student, submission, course.grading.sandbox, reason)
 
 
 def up_to_date_result(course: Course, task: Task) -> Result:
@@ -110,10 +122,13 @@ def run_all(course: Course, tasks: list[Task], store: ResultStore, jobs: int) ->
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context, initializer=die_with_parent) as pool:
         futures = [pool.submit(_run_and_store, root, task, folder) for task in tasks]
-        try:
-            yield from (future.result() for future in as_completed(futures))
-        except BrokenProcessPool:
-            return
+        for future in as_completed(futures):
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                return
+            except OSError:
+                continue  # its result could not be stored: the workflow reports it as not run
 
 
 @cache

@@ -90,11 +90,19 @@ def find_suspicious_code(lesson: Lesson, notebook: NotebookNode, files: dict[str
     ]
 
 
-def fault(lesson: Lesson, submission: Submission, sandbox: str, reason: str) -> Result:
-    """Return the result of a submission on which the grader failed: no exercises, no points."""
+def fault(lesson: Lesson, student: str, submission: Submission | None, sandbox: str, reason: str) -> Result:
+    """Return the result of a submission on which the grader failed: no exercises, no points.
+
+    Args:
+        lesson: What was submitted.
+        student: Who submitted it.
+        submission: Its files; None if they could not be read.
+        sandbox: The backend.
+        reason: What failed, for the teacher and the maintainers.
+    """
     return {
         "lesson": lesson.name,
-        "student": submission.student,
+        "student": student,
         "status": GRADER_FAULT,
         "points": 0.0,
         "max_points": lesson.points,
@@ -107,7 +115,7 @@ def fault(lesson: Lesson, submission: Submission, sandbox: str, reason: str) -> 
 
 
 def _provenance(
-    lesson: Lesson, submission: Submission, sandbox: str, seed: int | None = None, seconds: float = 0.0
+    lesson: Lesson, submission: Submission | None, sandbox: str, seed: int | None = None, seconds: float = 0.0
 ) -> Provenance:
     return {
         **lesson.versions(submission),

@@ -44,7 +44,7 @@ class Submission:
         """Return a digest of all that was submitted."""
         digest = hashlib.sha256()
         for name, data in sorted(self._contents.items()):
-            digest.update(f"{name}\0{len(data)}\0".encode() + data)
+            digest.update(os.fsencode(name) + f"\0{len(data)}\0".encode() + data)
         return digest.hexdigest()[:16]
 
     def _read(self) -> dict[str, bytes]:

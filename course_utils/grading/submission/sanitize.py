@@ -12,7 +12,9 @@ from nbgrader.utils import parse_utc
 
 STAMP = "timestamp.txt"
 STAMP_FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
+MAX_STAMP_BYTES = 100
 NOTE = ".removed.txt"
+MAX_NAME_BYTES = 200  # room for the name of a note
 
 
 def sanitize_folder(folder: Path, lesson: str) -> None:
@@ -36,37 +38,47 @@ def _replace_irregular_files(folder: Path) -> None:
                 continue
             text = f"a link to {path.readlink()}" if stat.S_ISLNK(mode) else "not a regular file"
             path.unlink()
-            Path(f"{path}{NOTE}").write_text(text)
+            _write_note(path, text)
+
+
+def _write_note(path: Path, text: str) -> None:
+    """Leave a note in place of a file; names and link targets are any bytes."""
+    name = os.fsencode(path.name)[:MAX_NAME_BYTES].decode("utf-8", "replace")
+    path.with_name(f"{name}{NOTE}").write_text(text, errors="backslashreplace")
 
 
 def _repair_stamp(folder: Path) -> None:
     stamp = folder / STAMP
-    if not stamp.exists():
+    if not stamp.exists() or _is_valid(stamp):
         return
+    if stamp.is_dir():
+        shutil.rmtree(stamp)
+        _write_note(stamp, "a folder in the place of the time stamp")
+    else:
+        with stamp.open("rb") as file:
+            _write_note(stamp, f"an invalid time stamp: {file.read(60).decode('utf-8', 'replace')!r}")
+    newest = max(path.stat().st_mtime for path in folder.rglob("*") if path.is_file())
+    stamp.write_text(datetime.fromtimestamp(newest, UTC).strftime(STAMP_FORMAT))
+
+
+def _is_valid(stamp: Path) -> bool:
+    if not stamp.is_file() or stamp.stat().st_size > MAX_STAMP_BYTES:  # the parser takes quadratic time
+        return False
     try:
         time = parse_utc(stamp.read_text().strip())
-        valid = time is not None and time <= datetime.now(UTC).replace(tzinfo=None)
-    except (ValueError, OverflowError, TypeError, AttributeError, OSError):
-        valid = False
-    if not valid:
-        _keep_note(stamp)
-        newest = max(path.stat().st_mtime for path in folder.rglob("*") if path.is_file())
-        stamp.write_text(datetime.fromtimestamp(newest, UTC).strftime(STAMP_FORMAT))
-
-
-def _keep_note(stamp: Path) -> None:
-    text = stamp.read_bytes()[:60].decode("utf-8", "replace")
-    Path(f"{stamp}{NOTE}").write_text(f"an invalid time stamp: {text!r}")
+        return time is not None and time <= datetime.now(UTC).replace(tzinfo=None)
+    except Exception:  # of the date parser, which raises many kinds on text that is no date
+        return False
 
 
 def _repair_name(folder: Path, lesson: str) -> None:
     expected = folder / f"{lesson}.ipynb"
-    others = sorted(folder.rglob("*.ipynb"))
+    others = sorted(path for path in folder.rglob("*.ipynb") if path.is_file())
     if expected.exists():
         return
     if len(others) == 1:
         shutil.copy(others[0], expected)
-        Path(f"{others[0]}{NOTE}").write_text(f"the notebook, under the name {others[0].name}")
+        _write_note(others[0], f"the notebook, under the name {others[0].name}")
         others[0].unlink()
     else:
         # nbgrader needs a file; `restore_notebook` reports that an empty one is not a notebook.
