@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,7 @@ UNREADABLE: dict[str, Callable[[Path], object]] = {"deep_folders": deep_folders}
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, int, str]:
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Course, int, str]]:
     """A class of one honest student and all hostile folders; exit status and messages of its grading."""
     course = make_course(tmp_path_factory.mktemp("course"))
     submit(course, "honest")
@@ -73,7 +74,9 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, int, str]:
     with capture.context() as patch:
         patch.setattr(cli.sys.stderr, "write", messages.append)
         status = cli.main(["grade", "--course", str(course.root), "--jobs", "1"])
-    return course, status, "".join(messages)
+    yield course, status, "".join(messages)
+    # Python's own removal, which pytest would use, recurses into each folder and fails.
+    subprocess.run(["rm", "-rf", course.root], check=True)
 
 
 def score(course: Course, student: str) -> float:

@@ -156,6 +156,7 @@ def _student_process(
         if descriptor > 2 and descriptor != channel.sock.fileno():
             with contextlib.suppress(OSError):
                 os.close(descriptor)
+    namespaces.join_new_session_keyring()
     limits = Limits(**message["limits"])
     Path("/proc/self/oom_score_adj").write_text("1000")
     namespaces.drop_privileges(message["user"] if setup["users"] and setup["nested"] else None)

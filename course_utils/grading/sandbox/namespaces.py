@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 from pathlib import Path
 
@@ -115,6 +116,19 @@ def adopt_orphans() -> None:
 def set_parent_death_signal() -> None:
     """Have the kernel kill this process when its parent dies (PR_SET_PDEATHSIG)."""
     _libc.prctl(_PR_SET_PDEATHSIG, 9)
+
+
+def join_new_session_keyring() -> None:
+    """Replace the session keyring, which a login hands down with its keys, by an empty one.
+
+    Raises:
+        OSError: The kernel has keyrings but refuses a new one.
+    """
+    keyctl, join_session_keyring = {"x86_64": 250, "aarch64": 219}[os.uname().machine], 1
+    if _libc.syscall(keyctl, join_session_keyring, None) < 0:
+        code = ctypes.get_errno()
+        if code not in (errno.ENOSYS, errno.EPERM):  # no keyrings here, for a submission neither
+            raise OSError(code, f"keyctl: {os.strerror(code)}")
 
 
 class _CapabilityHeader(ctypes.Structure):

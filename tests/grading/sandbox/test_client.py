@@ -56,6 +56,36 @@ def test_submission_leaves_no_trace_for_the_next(sandbox, trace):
     assert sandbox.run([Step(0, SHOW_STATE)], {})[0].text == CLEAN_STATE
 
 
+# Keyrings by system calls: `add` and `find` a key of the session, in the grader's process and in submissions.
+KEYS = """
+import ctypes, os
+libc, (add_key, keyctl) = ctypes.CDLL(None), {"x86_64": (248, 250), "aarch64": (217, 219)}[os.uname().machine]
+SESSION, SEARCH, UNLINK = -3, 10, 9
+
+def add(name):
+    return libc.syscall(add_key, b"user", name, b"secret", 6, SESSION)
+
+def find(name):
+    return libc.syscall(keyctl, SEARCH, SESSION, b"user", name, 0)
+"""
+
+
+def test_submission_has_a_session_keyring_of_its_own(sandbox):
+    """Neither the teacher's keys nor those of another submission are found."""
+    here: dict = {}
+    exec(KEYS, here)
+    if (key := here["add"](b"teacher")) < 0:
+        pytest.skip("this machine has no keyrings")
+    try:
+        assert here["find"](b"teacher") == key
+        ask = "print(find(b'teacher'), find(b'student') != -1, add(b'student') != -1)"
+        for _ in range(2):
+            reply = sandbox.run([Step(0, KEYS + ask)], {})[0]
+            assert (reply.text, reply.error) == ("-1 False True\n", "")
+    finally:
+        here["libc"].syscall(here["keyctl"], here["UNLINK"], key, here["SESSION"])
+
+
 def test_crash_costs_only_its_own_cell(sandbox):
     steps = [Step(0, "x = 1"), Step(1, "import os\nos._exit(1)"), Step(2, "print(x)")]
     replies = sandbox.run(steps, {})
