@@ -118,7 +118,11 @@ def installed(tmp_path: Path) -> Path:
 
 def make(clone: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["make", *words], cwd=clone, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        ["make", "--no-print-directory", *words],
+        cwd=clone,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
     )
 
 
