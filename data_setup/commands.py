@@ -19,15 +19,25 @@ ItemT = TypeVar("ItemT")
 
 def photos(options: argparse.Namespace) -> None:
     """Make a set from photographs."""
-    from data_setup.format import FORMS
     from data_setup.sources import photo_identity
 
-    if options.if_missing and all((options.out / form).is_dir() for form in FORMS):
+    if options.if_missing and _holds_data(options.out):
         print(f"{options.out} already holds data.")
     elif not _is_finished(photo_identity(options.count, options.seed), options):
         from data_setup.sources import PhotoSource
 
         _create(PhotoSource(options.count, options.seed), options)
+
+
+def _holds_data(out: Path) -> bool:
+    """Return whether there is a set, whoever made it; one with a manifest must be complete."""
+    from data_setup.create import require_complete
+    from data_setup.format import FORMS, MANIFEST
+
+    if (out / MANIFEST).exists():
+        require_complete(out)
+        return True
+    return all((out / form).is_dir() and any((out / form).iterdir()) for form in FORMS)
 
 
 def imagenet(options: argparse.Namespace) -> None:
@@ -78,9 +88,13 @@ def _create(source: "Source[ItemT]", options: argparse.Namespace) -> None:
 def merge(options: argparse.Namespace) -> None:
     """Publish a set whose shards were made one by one."""
     from data_setup.create import publish_set
-    from data_setup.format import StagingDirectory
+    from data_setup.format import StagingDirectory, exclusive_lock
 
-    publish_set(StagingDirectory(options.out))
+    staging = StagingDirectory(options.out)
+    if not staging.plan.exists():
+        raise SetupError(f"{options.out} has no shards to merge")
+    with exclusive_lock(staging.lock("set"), f"the set in {options.out}"):
+        publish_set(staging)
     _print_description(options.out)
 
 

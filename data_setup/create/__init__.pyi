@@ -5,5 +5,6 @@ from .render import Rendered as Rendered
 from .render import encode as encode
 from .staging import describe_identity as describe_identity
 from .staging import is_finished as is_finished
+from .staging import require_complete as require_complete
 from .staging import set_identity as set_identity
 from .worker_pool import start_method as start_method

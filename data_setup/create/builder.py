@@ -1,7 +1,7 @@
 """Create a set: render every image once and store it in all three forms, on all usable cores."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -12,10 +12,18 @@ from tqdm import tqdm
 from data_setup.create.journal import ChunkRecord
 from data_setup.create.publish import publish_set
 from data_setup.create.render import CHUNK, ItemT, Job, Renderer, Unreadable
-from data_setup.create.shard import Shard
-from data_setup.create.staging import check_free_space, open_staging, set_identity
+from data_setup.create.shard import Shard, is_shard_finished
+from data_setup.create.staging import check_free_space, is_finished, open_staging, set_identity
 from data_setup.create.worker_pool import Results, WorkerPool
-from data_setup.format import RAW_BYTES, Identity, StagingDirectory, exclusive_lock, image_name, shard_slots
+from data_setup.format import (
+    RAW_BYTES,
+    Identity,
+    StagingDirectory,
+    exclusive_lock,
+    image_name,
+    shard_slots,
+    shared_lock,
+)
 
 
 class Source(Protocol[ItemT]):
@@ -61,18 +69,35 @@ def create_set(source: Source[ItemT], out: Path, shards: int, only: int | None, 
     numbers = range(shards) if only is None else [only]
     total = sum(len(shard_slots(source.count, shards, number)) for number in numbers)
     check_free_space(out, total * RAW_BYTES)
-    staging = open_staging(out, set_identity(source.identity(), shards), source.classes())
+    staging, identity = StagingDirectory(out), set_identity(source.identity(), shards)
+    out.mkdir(parents=True, exist_ok=True)
+    # Shards may be made at once; everything else excludes all others.
+    lock = exclusive_lock if only is None else shared_lock
+    with lock(staging.lock("set"), f"the set in {out}"):
+        if not is_finished(out, identity):  # another command may just have made it
+            open_staging(out, identity, source.classes())
+            _create_shards(source, staging, numbers, shards, total, workers)
+            if only is None:
+                publish_set(staging)
+
+
+def _create_shards(
+    source: Source[ItemT],
+    staging: StagingDirectory,
+    numbers: Iterable[int],
+    shards: int,
+    total: int,
+    workers: int,
+) -> None:
     with (
         WorkerPool(source.renderer(), workers) as pool,
-        tqdm(total=total, unit=" images", file=sys.stdout, desc=f"Making {out}") as bar,
+        tqdm(total=total, unit=" images", file=sys.stdout, desc=f"Making {staging.out}") as bar,
     ):
         for number in numbers:
-            if not staging.summary(number).exists():
+            if not is_shard_finished(staging, number):
                 _create_shard(source, staging, number, shards, pool, bar)
             else:
                 bar.update(len(shard_slots(source.count, shards, number)))
-    if only is None:
-        publish_set(staging)
 
 
 def _create_shard(

@@ -11,7 +11,15 @@ from typing import TypedDict
 from course_utils.data import INFO_NAME, PackInfo, RawLayout, zip_format
 from data_setup.create.journal import ImageRecord, read_chunks, read_images
 from data_setup.create.zip_writer import ZipWriter
-from data_setup.format import ENCODED, RAW, RAW_BYTES, SIDE, StagingDirectory, write_atomically
+from data_setup.format import (
+    ENCODED,
+    RAW,
+    RAW_BYTES,
+    SIDE,
+    StagingDirectory,
+    sync_filesystem,
+    write_atomically,
+)
 
 BLOCK = 1 << 20
 RAW_LAYOUT = RawLayout("HWC", (SIDE, SIDE, 3))
@@ -58,6 +66,7 @@ def finalize_shard(staging: StagingDirectory, number: int, encoded: ZipWriter, r
         ENCODED: _finish_archive(encoded, journal, labels, None, lambda entry: (entry.size, entry.crc)),
         RAW: _finish_archive(raw, journal, labels, RAW_LAYOUT, lambda entry: (RAW_BYTES, entry.raw_crc)),
     }
+    sync_filesystem(staging.jpegs)  # the JPEG files and the journal; a power cut would leave empty ones
     summary: ShardSummary = {**tally, "parts": parts}
     write_atomically(staging.summary(number), [json.dumps(summary).encode()])
 

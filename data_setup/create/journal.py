@@ -63,13 +63,18 @@ class ChunkRecord:
 
 
 def read_chunks(path: Path) -> Iterator[ChunkRecord]:
-    """Read the finished chunks in order; a last line that a kill truncated is ignored."""
+    """Read the finished chunks in order, up to the first line that a kill or a full disk truncated."""
     if not path.exists():
         return
     with path.open("rb") as file:
         for line in file:
-            if line.endswith(b"\n"):
-                yield ChunkRecord.from_line(line)
+            try:
+                chunk = ChunkRecord.from_line(line)
+            except (ValueError, TypeError, KeyError):
+                return
+            if not line.endswith(b"\n"):
+                return
+            yield chunk
 
 
 def read_images(path: Path) -> Iterator[ImageRecord]:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
@@ -11,7 +10,8 @@ from typing import cast
 from course_utils.data import LABELS_NAME
 from data_setup.create.finalize import ShardSummary
 from data_setup.create.journal import read_images
-from data_setup.create.staging import Plan, read_plan
+from data_setup.create.shard import is_shard_finished
+from data_setup.create.staging import Plan, read_plan, remove_staging
 from data_setup.format import (
     ENCODED,
     FORMS,
@@ -23,10 +23,10 @@ from data_setup.format import (
     Header,
     SetupError,
     StagingDirectory,
-    exclusive_lock,
     library_versions,
     manifest_text,
     part_name,
+    sync_folder,
     write_atomically,
 )
 
@@ -34,19 +34,22 @@ from data_setup.format import (
 def publish_set(staging: StagingDirectory) -> None:
     """Give a set whose shards are all finished its final names; may be repeated after a kill.
 
+    The caller holds the lock of the set exclusively.
+
     Raises:
         SetupError: There is no unfinished set, a shard is not finished, or a final name is taken by now.
     """
     plan = read_plan(staging)
     if plan is None:
         raise SetupError(f"{staging.out} has no shards to merge")
-    with exclusive_lock(staging.lock("publish"), f"the set in {staging.out}"):
-        if not staging.manifest.exists():
-            _write_manifest(staging, plan)
-        for form in FORMS:
-            _move(staging, form)
-        staging.manifest.rename(staging.out / MANIFEST)
-        shutil.rmtree(staging.root)
+    if not staging.manifest.exists():
+        _write_manifest(staging, plan)
+    for form in FORMS:
+        _move(staging, form)
+    sync_folder(staging.out)  # the manifest must not be there before the rest
+    staging.manifest.rename(staging.out / MANIFEST)
+    sync_folder(staging.out)
+    remove_staging(staging)
 
 
 def _move(staging: StagingDirectory, form: str) -> None:
@@ -58,7 +61,7 @@ def _move(staging: StagingDirectory, form: str) -> None:
 
 
 def _summaries(staging: StagingDirectory, shards: int) -> list[ShardSummary]:
-    missing = [shard for shard in range(shards) if not staging.summary(shard).exists()]
+    missing = [shard for shard in range(shards) if not is_shard_finished(staging, shard)]
     if missing:
         raise SetupError(
             f"{len(missing)} of {shards} shards are not finished yet: {', '.join(map(str, missing[:20]))}. "
@@ -73,7 +76,7 @@ def _write_manifest(staging: StagingDirectory, plan: Plan) -> None:
     parts = list(_parts(summaries))
     images = sum(summary["images"] for summary in summaries)
     if not images:
-        shutil.rmtree(staging.root)
+        remove_staging(staging)
         raise SetupError("no image of the source could be read")
     handled: Counter[str] = sum((Counter(summary["handled"]) for summary in summaries), Counter())
     header: Header = {

@@ -1,11 +1,12 @@
 """One shard in progress: two archives that grow chunk by chunk, and the journal that records them."""
 
+import json
 from typing import BinaryIO
 
 from data_setup.create.finalize import finalize_shard
-from data_setup.create.journal import ChunkRecord, read_chunks
+from data_setup.create.journal import ChunkRecord, read_chunks, read_images
 from data_setup.create.zip_writer import ZipWriter
-from data_setup.format import ENCODED, RAW, RAW_BYTES, StagingDirectory, file_sha256
+from data_setup.format import ENCODED, RAW, RAW_BYTES, SetupError, StagingDirectory, file_sha256
 
 
 class Shard:
@@ -70,9 +71,42 @@ class Shard:
         for entry, raw in zip(chunk.entries, pixels, strict=True):
             self.encoded.add(entry.name, entry.crc, (self.staging.jpegs / entry.name).read_bytes())
             self.raw.add(entry.name, entry.raw_crc, raw)
-        self._journal.write(chunk.line())
+        line = memoryview(chunk.line())
+        while line:  # a write may be short
+            line = line[self._journal.write(line) :]
         self._count(chunk)
 
     def finish(self) -> None:
-        """Complete both archives; from then on the shard counts as finished."""
+        """Complete both archives; from then on the shard counts as finished.
+
+        Raises:
+            SetupError: The journal on disk is not what was written.
+        """
+        recorded = sum(chunk.slots for chunk in read_chunks(self.staging.journal(self.number)))
+        if recorded != self.done:
+            raise SetupError(
+                f"{self.staging.journal(self.number)} is damaged: it records {recorded:,} of {self.done:,} "
+                "images. Run the same command again to make the rest."
+            )
         finalize_shard(self.staging, self.number, self.encoded, self.raw)
+
+
+def is_shard_finished(staging: StagingDirectory, number: int) -> bool:
+    """Return whether a shard has its summary and all files that the summary counts, of the right sizes.
+
+    The summary of a shard that lacks anything is removed, so that the shard is resumed.
+    """
+    summary = staging.summary(number)
+    if staging.manifest.exists():  # some forms may have their final names already
+        return summary.exists()
+    try:
+        content = json.loads(summary.read_bytes())
+        sizes = [(staging.part(form, number), part["bytes"]) for form, part in content["parts"].items()]
+        images = [(staging.jpegs / entry.name, entry.size) for entry in read_images(staging.journal(number))]
+        complete = len(images) == content["images"]
+        if complete and all(path.stat().st_size == size for path, size in sizes + images):
+            return True
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass
+    summary.unlink(missing_ok=True)
+    return False

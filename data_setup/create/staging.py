@@ -2,8 +2,10 @@
 
 import json
 import shutil
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import TypedDict
 
 from data_setup.format import (
     FORMS,
@@ -12,8 +14,10 @@ from data_setup.format import (
     Identity,
     SetupError,
     StagingDirectory,
+    check_manifest,
+    create_atomically,
+    read_files,
     read_header,
-    write_atomically,
 )
 
 
@@ -37,7 +41,7 @@ def is_finished(out: Path, identity: Identity) -> bool:
         identity: What determines every byte of it.
 
     Raises:
-        SetupError: The folder holds another set, or archives are missing.
+        SetupError: The folder holds another set, or any file is missing or has another size.
     """
     manifest = out / MANIFEST
     if not manifest.exists():
@@ -49,15 +53,34 @@ def is_finished(out: Path, identity: Identity) -> bool:
             f"{describe_identity(identity)}. Nothing was changed. Choose another folder with --out, or move "
             "the old set away first."
         )
-    for name, size in header["parts"].items():
-        path = out / name
-        if not path.is_file() or path.stat().st_size != size:
-            raise SetupError(
-                f"{out} is damaged: {name} is missing or has another size. `python -m data_setup verify` "
-                "lists all problems; move the folder away and run this command again to make the set anew."
-            )
+    require_complete(out)
     _remove_leftovers(StagingDirectory(out), identity)
     return True
+
+
+def require_complete(out: Path) -> None:
+    """Compare the size of each file of a set with the manifest.
+
+    Raises:
+        SetupError: One is missing or has another size, or the manifest was changed.
+    """
+    for problem in _first_problems(out):
+        raise SetupError(
+            f"{out} is damaged: {problem}. `python -m data_setup verify` lists all problems; move the folder "
+            "away and run this command again to make the set anew."
+        )
+
+
+def _first_problems(out: Path) -> Iterator[str]:
+    sizes = read_header(out / MANIFEST)["parts"].items()
+    yield from check_manifest(out / MANIFEST)
+    for name, size in (*sizes, *((file.path, file.size) for file in read_files(out / MANIFEST))):
+        try:
+            if (out / name).stat().st_size == size:
+                continue
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        yield f"{name} is missing or has another size"
 
 
 def _remove_leftovers(staging: StagingDirectory, identity: Identity) -> None:
@@ -65,12 +88,40 @@ def _remove_leftovers(staging: StagingDirectory, identity: Identity) -> None:
     if staging.root.exists():
         plan = read_plan(staging)
         if plan is None or plan["identity"] == identity:
-            shutil.rmtree(staging.root)
+            remove_staging(staging)
+
+
+def remove_staging(staging: StagingDirectory) -> None:
+    """Remove a staging directory; what a network filesystem keeps there is left to the next command.
+
+    The plan is removed last: without it, the rest might be taken for parts of another set.
+    """
+    for path in staging.root.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path != staging.plan:
+            path.unlink(missing_ok=True)
+    if all(path == staging.plan for path in staging.root.iterdir()):
+        staging.plan.unlink(missing_ok=True)
+        with suppress(OSError):
+            staging.root.rmdir()
+    for lock in staging.out.glob(staging.lock("shard*").name):
+        lock.unlink(missing_ok=True)
 
 
 def read_plan(staging: StagingDirectory) -> Plan | None:
-    """Return what is being made in a staging directory, or None if there is nothing yet."""
-    return cast(Plan, json.loads(staging.plan.read_text())) if staging.plan.exists() else None
+    """Return what is being made in a staging directory, or None if there is nothing yet.
+
+    Raises:
+        SetupError: The plan is damaged.
+    """
+    if not staging.plan.exists():
+        return None
+    try:
+        plan = json.loads(staging.plan.read_bytes())
+        return Plan(identity=dict(plan["identity"]), classes=list(plan["classes"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise SetupError(f"{staging.plan} is damaged. Delete {staging.root}, then run this again.") from error
 
 
 def open_staging(out: Path, identity: Identity, classes: list[str]) -> StagingDirectory:
@@ -89,9 +140,10 @@ def open_staging(out: Path, identity: Identity, classes: list[str]) -> StagingDi
     if plan is None:
         _refuse_unknown_forms(out)
         staging.root.mkdir(parents=True, exist_ok=True)
-        plan = Plan(identity=identity, classes=classes)
-        write_atomically(staging.plan, [json.dumps(plan).encode()])
-    elif plan["identity"] != identity:
+        wanted = Plan(identity=identity, classes=classes)
+        create_atomically(staging.plan, [json.dumps(wanted).encode()])
+        plan = read_plan(staging) or wanted  # perhaps that of a command that was faster
+    if plan["identity"] != identity:
         raise SetupError(
             f"{staging.root} holds an unfinished set: {describe_identity(plan['identity'])}; you asked for "
             f"{describe_identity(identity)}. Finish it with the command that began it, choose another --out, "

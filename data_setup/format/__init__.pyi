@@ -1,4 +1,8 @@
+from .atomic import create_atomically as create_atomically
 from .atomic import exclusive_lock as exclusive_lock
+from .atomic import shared_lock as shared_lock
+from .atomic import sync_filesystem as sync_filesystem
+from .atomic import sync_folder as sync_folder
 from .atomic import write_atomically as write_atomically
 from .errors import SetupError as SetupError
 from .errors import UnreadableError as UnreadableError
@@ -10,6 +14,7 @@ from .layout import QUALITY as QUALITY
 from .layout import RAW as RAW
 from .layout import RAW_BYTES as RAW_BYTES
 from .layout import SIDE as SIDE
+from .layout import STAGING as STAGING
 from .layout import StagingDirectory as StagingDirectory
 from .layout import image_name as image_name
 from .layout import part_name as part_name

@@ -75,5 +75,5 @@ class StagingDirectory:
         return self.root / f"shard{shard}.labels"
 
     def lock(self, name: str) -> Path:
-        """Return the lock file of a step."""
-        return self.root / f"{name}.lock"
+        """Return the lock file of a step, outside of the folder that is removed while the lock is held."""
+        return self.out / f"{STAGING}.{name}.lock"

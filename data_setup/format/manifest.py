@@ -125,7 +125,7 @@ def read_header(path: Path) -> Header:
         SetupError: It is no manifest, or one of another format.
     """
     lines = []
-    with path.open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8", errors="backslashreplace") as file:
         for line in file:
             if line.strip() == FILES_LINE:
                 break
@@ -148,7 +148,7 @@ def read_files(path: Path) -> Iterator[FileEntry]:
     Raises:
         SetupError: It is damaged.
     """
-    with path.open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8", errors="backslashreplace") as file:
         for line in file:
             if line.strip() == FILES_LINE:
                 break

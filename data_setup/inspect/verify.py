@@ -10,7 +10,16 @@ from pathlib import Path
 from tqdm import tqdm
 
 from course_utils.system import usable_cores
-from data_setup.format import FORMS, MANIFEST, FileEntry, check_manifest, file_sha256, read_files, read_header
+from data_setup.format import (
+    FORMS,
+    MANIFEST,
+    STAGING,
+    FileEntry,
+    check_manifest,
+    file_sha256,
+    read_files,
+    read_header,
+)
 
 BATCH = 256
 
@@ -64,11 +73,17 @@ def _problem(out: Path, entry: FileEntry) -> str | None:
 
 
 def _extra(out: Path, expected: dict[str, set[str]], beside: set[str]) -> Iterator[str]:
+    """Yield a sentence per file that should not be there; hidden files, such as .DS_Store, may."""
     with os.scandir(out) as entries:
-        extra = {entry.name for entry in entries} - expected.keys() - beside
+        names = {entry.name for entry in entries if entry.name == STAGING or not entry.name.startswith(".")}
+    extra = names - expected.keys() - beside
     yield from (f"{name}: not in the manifest" for name in sorted(extra))
     for form, names in expected.items():
         if (out / form).is_dir():
             with os.scandir(out / form) as entries:
-                found = sorted(entry.name for entry in entries if entry.name not in names)
+                found = sorted(
+                    entry.name
+                    for entry in entries
+                    if entry.name not in names and not entry.name.startswith(".")
+                )
             yield from (f"{form}/{name}: not in the manifest" for name in found)

@@ -50,7 +50,7 @@ def read_labels(path: Path | None, names: Iterable[str], count: int) -> Labels:
     if not all(len(row) == 1 for row in rows):
         number = next(n for n, row in enumerate(rows, 1) if len(row) != len(rows[0]) or len(row) > 2)
         raise SetupError(
-            f"{path}: row {number} is {' | '.join(rows[number - 1])!r}; each row must be one label, or a name "
+            f"{path}: row {number} is {' | '.join(rows[number - 1])!r}; each row must be a label, or a name "
             "and a label (quote a name with spaces)"
         )
     if len(rows) != count:

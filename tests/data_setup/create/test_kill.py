@@ -1,16 +1,20 @@
 """Kill or interrupt real commands, then run the same command again."""
 
+import io
+import os
 import random
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
 
 from data_setup.cli import main
+from data_setup.create import finalize
 from data_setup.create.render import CHUNK
 from data_setup.format.atomic import exclusive_lock
 from data_setup.format.layout import FORMS, JPEGS, STAGING, StagingDirectory, image_name
@@ -30,6 +34,7 @@ def deadly(original):
         left -= 1
         return original(self, target)
     return rename
+os.link = deadly(os.link)
 pathlib.Path.rename = deadly(pathlib.Path.rename)
 pathlib.Path.replace = deadly(pathlib.Path.replace)
 sys.exit(main(sys.argv[1:]))
@@ -177,12 +182,12 @@ def test_chunk_that_is_incomplete_on_disk_is_made_again(unfinished, many, damage
 
 
 def test_other_options_do_not_touch_an_unfinished_set(unfinished, capsys):
-    before = files_of(unfinished)
+    before = files_of(unfinished / STAGING)
     assert main(["photos", "--count", MANY, "--seed", "1", "--out", str(unfinished)]) == 1
     message = capsys.readouterr().err
     assert "seed 0" in message
     assert "seed 1" in message
-    assert files_of(unfinished) == before
+    assert files_of(unfinished / STAGING) == before
 
 
 def test_leftovers_of_a_kill_after_the_last_rename_are_removed(photo_set, tmp_path):
@@ -229,19 +234,133 @@ def test_shard_that_another_command_makes_is_refused(unfinished, many, capsys):
     assert files_of(unfinished) == files_of(many)
 
 
-def test_simultaneous_commands_do_not_corrupt_the_set(photo_set, tmp_path):
-    both = [
+def run_at_once(commands):
+    """Run commands; return their exit statuses, after checking that each failure is one line."""
+    processes = [
         subprocess.Popen(
-            [sys.executable, "-m", "data_setup", *command(tmp_path / "set")],
+            [sys.executable, "-m", "data_setup", *arguments],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
         )
-        for _ in range(2)
+        for arguments in commands
     ]
-    messages = [process.communicate()[1] for process in both]
-    codes = [process.returncode for process in both]
-    assert 0 in codes
+    messages = [process.communicate()[1] for process in processes]
+    codes = [process.returncode for process in processes]
     for code, message in zip(codes, messages, strict=True):
-        assert code == 0 or message.startswith("data_setup: ")
+        assert (
+            (code, message) == (0, "") or "another command is making" in message or "you asked for" in message
+        )
+        assert message.count("\n") <= 1
+    return codes
+
+
+def test_simultaneous_commands_do_not_corrupt_the_set(photo_set, tmp_path):
+    assert 0 in run_at_once([command(tmp_path / "set")] * 3)
     assert files_of(tmp_path / "set") == files_of(photo_set)
+
+
+def test_simultaneous_commands_with_other_seeds_make_one_of_the_sets(tmp_path):
+    out = tmp_path / "set"
+    codes = run_at_once([[*command(out), "--seed", str(seed)] for seed in range(3)])
+    assert codes.count(0) == 1
+    assert main([*command(tmp_path / "alone"), "--seed", str(codes.index(0))]) == 0
+    assert files_of(out) == files_of(tmp_path / "alone")
+
+
+def test_simultaneous_shards_with_other_seeds_make_one_of_the_sets(tmp_path):
+    out = tmp_path / "set"
+    shards = [[*command(out), "--shards", "2", "--shard", str(n), "--seed", str(n)] for n in range(2)]
+    codes = run_at_once(shards)
+    assert codes.count(0) == 1
+    seed = str(codes.index(0))
+    assert main([*command(out), "--shards", "2", "--seed", seed]) == 0
+    assert main([*command(tmp_path / "alone"), "--shards", "2", "--seed", seed]) == 0
+    assert files_of(out) == files_of(tmp_path / "alone")
+
+
+def test_no_lock_is_held_open_in_the_folder_that_is_removed(unfinished, monkeypatch):
+    """FUSE and NFS would rename it, and then refuse to remove the folder."""
+    held = []
+    remove = shutil.rmtree
+
+    def spy(path, **options):
+        open_files = [file.path for file in psutil.Process().open_files()]
+        held.extend(file for file in open_files if STAGING + "/" in file)
+        remove(path, **options)
+
+    (unfinished / STAGING / "folder").mkdir()
+    monkeypatch.setattr(shutil, "rmtree", spy)
+    assert finish(unfinished) == 0
+    assert held == []
+    assert not (unfinished / STAGING).exists()
+
+
+def test_leftover_of_a_network_filesystem_does_not_fail_the_command(unfinished, many, monkeypatch):
+    monkeypatch.setattr(shutil, "rmtree", lambda path, **options: None)
+    (unfinished / STAGING / "kept").mkdir()
+    assert finish(unfinished) == 0
+    assert StagingDirectory(unfinished).plan.exists()
+    monkeypatch.undo()
+    assert finish(unfinished) == 0
+    assert files_of(unfinished) == files_of(many)
+    assert not (unfinished / STAGING).exists()
+
+
+@pytest.mark.parametrize("line", [b"{}\n", b'{"slots": 16, "ent', b"\0\0\0\n", b"\xff\n"])
+def test_damaged_line_of_the_journal_is_made_again(unfinished, many, line):
+    with StagingDirectory(unfinished).journal(0).open("r+b") as journal:
+        first = journal.readline()
+        journal.truncate(len(first))
+        journal.seek(0, 2)
+        journal.write(line + first)
+    assert finish(unfinished) == 0
+    assert files_of(unfinished) == files_of(many)
+
+
+def test_short_writes_of_the_journal_are_completed(unfinished, many, monkeypatch):
+    class ShortWriter(io.FileIO):
+        def write(self, data):
+            return super().write(bytes(data)[:1000])
+
+    monkeypatch.setattr(
+        Path, "open", lambda self, mode="r", *a, **k: (ShortWriter if "a" in mode and k else open)(self, mode)
+    )
+    assert finish(unfinished) == 0
+    monkeypatch.undo()
+    assert files_of(unfinished) == files_of(many)
+
+
+def test_damaged_plan_is_reported(unfinished, capsys):
+    StagingDirectory(unfinished).plan.write_bytes(b'{"identity"')
+    assert finish(unfinished) == 1
+    assert "plan.json is damaged" in capsys.readouterr().err
+
+
+@pytest.fixture
+def packed(tmp_path):
+    """A set whose only shard is finished, but that is not published."""
+    out = tmp_path / "packed"
+    assert main([*command(out), "--shard", "0"]) == 0
+    return out
+
+
+@pytest.mark.parametrize("how", ["merge", "resume"])
+def test_file_that_a_power_cut_emptied_is_made_again(packed, photo_set, capsys, how):
+    os.truncate(packed / STAGING / JPEGS / image_name(3), 0)
+    if how == "merge":
+        assert main(["merge", "--out", str(packed)]) == 1
+        assert "1 of 1 shards are not finished yet: 0" in capsys.readouterr().err
+    assert main(command(packed)) == 0
+    assert files_of(packed) == files_of(photo_set)
+
+
+def test_files_are_on_disk_before_the_summary_that_counts_them(tmp_path):
+    calls = []
+    with pytest.MonkeyPatch.context() as patch:
+        sync = finalize.sync_filesystem
+        patch.setattr(finalize, "sync_filesystem", lambda folder: calls.append("sync") or sync(folder))
+        replace = Path.replace
+        patch.setattr(Path, "replace", lambda one, to: calls.append(to.name) or replace(one, to))
+        assert main(command(tmp_path)) == 0
+    assert calls.index("sync") < calls.index("shard0.json")

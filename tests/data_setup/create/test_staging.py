@@ -1,4 +1,5 @@
 import os
+import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -133,6 +134,7 @@ def test_set_with_a_missing_archive_is_not_finished(photo_set, tmp_path, capsys)
 def test_if_missing_accepts_any_data(tmp_path, capsys):
     for form in ("disk_transformed", "zip_encoded", "zip"):
         (tmp_path / form).mkdir()
+        (tmp_path / form / "part0.zip").write_bytes(b"mine")
     assert make(tmp_path, "--if-missing") == 0
     assert "already holds data" in capsys.readouterr().out
 
@@ -147,3 +149,28 @@ def test_unrelated_files_are_kept(photo_set, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     assert make(tmp_path) == 0
     assert files_of(tmp_path) == files_of(photo_set) | {"notes.txt": b"mine"}
+
+
+def test_empty_folders_are_no_set(tmp_path, capsys):
+    for form in ("disk_transformed", "zip_encoded", "zip"):
+        (tmp_path / form).mkdir()
+    assert make(tmp_path, "--if-missing") == 1
+    assert "without a manifest.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [[], ["--if-missing"]])
+def test_set_that_lacks_an_image_is_not_taken_for_finished(photo_set, tmp_path, capsys, options):
+    out = shutil.copytree(photo_set, tmp_path / "set")
+    (out / "disk_transformed" / "img00000007.JPEG").unlink()
+    assert make(out, *options) == 1
+    assert "img00000007.JPEG is missing" in capsys.readouterr().err
+
+
+def test_manifest_with_another_byte_is_reported(photo_set, tmp_path, capsys):
+    out = shutil.copytree(photo_set, tmp_path / "set")
+    manifest = bytearray((out / "manifest.json").read_bytes())
+    manifest[manifest.index(b"img00000007")] = 0xE9
+    (out / "manifest.json").write_bytes(manifest)
+    assert make(out) == 1
+    assert "its content has changed" in capsys.readouterr().err
+    assert main(["verify", "--out", str(out)]) == 1
