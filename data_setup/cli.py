@@ -128,7 +128,8 @@ def _add_inspection(subparsers: "Subparsers") -> None:
         commands.adopt,
         "check a set without a manifest, and write one",
         "Checks that labels, names and pixels agree across the three forms, infers the layout of the raw "
-        "pixels, reports oddities and writes manifest.json; changes nothing else.",
+        "pixels, reports oddities and writes manifest.json; adds the layout to dataset.json of raw archives "
+        "that do not state it; changes nothing else.",
     )
     _add_out(adopt)
 

@@ -1,4 +1,4 @@
-"""Adopt an existing set without a manifest: check it, write its manifest, change nothing else."""
+"""Adopt an existing set without a manifest: check it, declare its raw layout, write its manifest."""
 
 import sys
 from collections.abc import Iterator
@@ -23,13 +23,16 @@ from data_setup.format import (
     write_atomically,
 )
 from data_setup.inspect.compare import Comparison, RawEvidence, compare_image
-from data_setup.inspect.packed_form import PackedForm
+from data_setup.inspect.declare import declare_layout
+from data_setup.inspect.packed_form import PackedForm, archives
 
 MAX_NAMED = 5
 
 
 def adopt_set(out: Path) -> None:
-    """Check a set without a manifest and write one; nothing else is changed.
+    """Check a set without a manifest and write one; declare the layout of raw pixels where it is not.
+
+    Readers look for the layout in `dataset.json` of each archive: only this member is replaced.
 
     Args:
         out: Folder with `disk_transformed/`, `zip_encoded/` and `zip/`.
@@ -44,13 +47,16 @@ def adopt_set(out: Path) -> None:
         if differences:
             raise SetupError(_refusal(out, differences))
         comparison = _compare(out, labels, encoded, raw)
-        declared = raw.declared_layouts
+        declared, undeclared = raw.declared_layouts, raw.undeclared
     differences = [*comparison.differences, *comparison.raw.differences(declared)]
     if differences:
         raise SetupError(_refusal(out, differences))
     oddities = [*encoded.oddities, *raw.oddities, *comparison.oddities()]
-    if not declared:
-        oddities.append(f"{RAW}/ does not declare its layout; {comparison.raw.describe()}")
+    if undeclared:
+        oddities.append(f"{RAW}/ did not declare its layout; {comparison.raw.describe()}")
+        if layout := comparison.raw.only_layout():
+            for path in undeclared:
+                declare_layout(path, layout)
     _write_manifest(out, labels, comparison.raw, oddities)
 
 
@@ -63,7 +69,7 @@ def _require_forms(out: Path) -> None:
 
 
 def _is_jpeg(path: Path) -> bool:
-    return path.suffix.lower() in (".jpeg", ".jpg")
+    return path.suffix.lower() in (".jpeg", ".jpg") and not path.name.startswith(".")
 
 
 def _labels_by_name(folder: Path) -> dict[str, int]:
@@ -83,7 +89,7 @@ def _labels_by_name(folder: Path) -> dict[str, int]:
 def _unexpected_files(out: Path) -> Iterator[str]:
     """Yield a sentence per file that would be extra in every later verification."""
     for path in (out / JPEGS).iterdir():
-        if not _is_jpeg(path) and path.name != LABELS_NAME:
+        if not _is_jpeg(path) and path.name != LABELS_NAME and not path.name.startswith("."):
             yield f"{JPEGS}/{path.name} is neither a JPEG file nor the labels"
 
 
@@ -134,7 +140,7 @@ def _write_manifest(out: Path, labels: dict[str, int], raw: RawEvidence, odditie
 
 
 def _files(out: Path, labels: dict[str, int]) -> Iterator[FileEntry]:
-    packs = [path for form in (RAW, ENCODED) for path in sorted((out / form).iterdir())]
+    packs = [path for form in (RAW, ENCODED) for path in archives(out / form)]
     paths = [*(out / JPEGS / name for name in labels), out / JPEGS / LABELS_NAME, *packs]
     for path in tqdm(paths, unit=" files", file=sys.stdout, desc="Hashing"):
         yield FileEntry(path.relative_to(out).as_posix(), path.stat().st_size, file_sha256(path))

@@ -1,6 +1,7 @@
 """Read the archives of one packed form of an existing set, and note what is odd about them."""
 
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -8,6 +9,13 @@ from typing import Self
 
 from course_utils.data import INFO_NAME, PackError, RawLayout, open_pack
 from data_setup.format import SetupError
+
+MAX_MEMBER = 1 << 30  # bytes; no image takes so many
+
+
+def archives(folder: Path) -> list[Path]:
+    """Return the archives of a packed form, sorted; hidden files, such as .DS_Store, are none."""
+    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
 class PackedForm:
@@ -28,7 +36,7 @@ class PackedForm:
         self._duplicates: list[str] = []
         self._layouts: list[RawLayout | None] = []
         self._open: list[zipfile.ZipFile] = []
-        paths = sorted(folder.iterdir())
+        paths = archives(folder)
         if not paths:
             raise SetupError(f"{folder} is empty: it should contain part0.zip")
         try:
@@ -68,6 +76,15 @@ class PackedForm:
         return f"{self.folder.name}/{path.name}"
 
     @property
+    def undeclared(self) -> list[Path]:
+        """The archives that do not declare a layout."""
+        return [
+            Path(str(pack.filename))
+            for pack, layout in zip(self._open, self._layouts, strict=True)
+            if layout is None
+        ]
+
+    @property
     def declared_layouts(self) -> list[RawLayout]:
         """The different layouts that the archives declare."""
         return list({layout for layout in self._layouts if layout})
@@ -97,7 +114,9 @@ class PackedForm:
             PackError: It is damaged.
         """
         pack = self._packs[name]
+        if pack.getinfo(name).file_size > MAX_MEMBER:
+            raise PackError(f"{pack.filename}: {name} claims to have more than {MAX_MEMBER:,} bytes")
         try:
             return pack.read(name)
-        except (zipfile.BadZipFile, OSError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError) as error:
             raise PackError(f"{pack.filename}: {name}: {error}") from error

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from course_utils.data.datasets import JpegDataset, ZIPDataset
 from course_utils.data.pack import INFO_NAME, LABELS_NAME, RawLayout
 from data_setup.cli import main
 from data_setup.format.layout import image_name
@@ -73,6 +74,7 @@ class OldSet:
 
 
 def test_valid_set_gets_a_manifest_and_nothing_else_changes(old):
+    old.write_raw(old.raw, layout="HWC", dtype="uint8", shape=[256, 256, 3])
     before = files_of(old.path)
     times = {path: path.stat().st_mtime_ns for path in old.path.rglob("*") if path.is_file()}
     assert old.adopt() == 0
@@ -89,7 +91,7 @@ def test_raw_layout_is_inferred_from_the_jpeg_files(old, order, shape):
         old.write_raw(old.planes())
     assert old.adopt() == 0
     assert old.header["raw_layout"] == {"layout": order, "dtype": "uint8", "shape": shape}
-    assert any("does not declare its layout" in oddity for oddity in old.header["oddities"])
+    assert any("did not declare its layout" in oddity for oddity in old.header["oddities"])
     RawLayout(order, tuple(shape))  # a valid layout
 
 
@@ -237,3 +239,62 @@ def test_missing_form_is_named(old, capsys):
     shutil.rmtree(old.path / "zip")
     assert old.adopt() == 1
     assert "has no zip" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("order", ["HWC", "CHW"])
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_adopted_set_is_read_without_stating_its_layout(old, order, method):
+    old.write_raw(old.planes() if order == "CHW" else old.raw, method=method)
+    path = old.path / "zip" / "part0.zip"
+    with zipfile.ZipFile(path) as pack:
+        before = {name: pack.read(name) for name in pack.namelist() if name != INFO_NAME}
+    assert old.adopt() == 0
+    with zipfile.ZipFile(path) as pack:
+        assert pack.testzip() is None
+        assert pack.namelist().count(INFO_NAME) == 1
+        assert {name: pack.read(name) for name in before} == before
+    raw, jpeg = ZIPDataset(path), JpegDataset(old.path / "disk_transformed")
+    assert len(raw) == COUNT
+    for (a, x), (b, y) in zip(raw, jpeg, strict=True):
+        assert x == y
+        assert np.abs(a.numpy().astype(int) - b.numpy()).mean() < 12
+    assert main(["verify", "--out", str(old.path)]) == 0
+    assert [file.name for file in path.parent.iterdir()] == ["part0.zip"]
+
+
+def test_hidden_files_are_ignored(old):
+    for form in ("disk_transformed", "zip", "zip_encoded"):
+        (old.path / form / ".DS_Store").write_bytes(b"macOS")
+    assert old.adopt() == 0
+    (old.path / ".DS_Store").write_bytes(b"macOS")
+    assert main(["verify", "--out", str(old.path)]) == 0
+
+
+@pytest.mark.parametrize("options", [{"quality": 95, "subsampling": 0}, {"quality": 90}])
+@pytest.mark.parametrize("mistake", ["row", "column", "BGR"])
+def test_mistake_that_pale_pixels_hardly_show_is_refused(old, capsys, mistake, options):
+    pale = {}
+    for name, image in old.images.items():
+        pixels = (200 + np.asarray(image) // 12).astype(np.uint8)
+        Image.fromarray(pixels).save(old.path / "disk_transformed" / name, "JPEG", **options)
+        pale[name] = pixels
+    jpegs = {name: (old.path / "disk_transformed" / name).read_bytes() for name in pale}
+    old.write_encoded(jpegs)
+    change = {
+        "row": lambda pixels: np.roll(pixels, 1, 0),
+        "column": lambda pixels: np.roll(pixels, -1, 1),
+        "BGR": lambda pixels: pixels[:, :, ::-1],
+    }[mistake]
+    old.write_raw({name: change(pixels).tobytes() for name, pixels in pale.items()})
+    assert old.adopt() == 1
+    assert "pixel by pixel" in capsys.readouterr().err
+    old.write_raw({name: pixels.tobytes() for name, pixels in pale.items()})
+    assert old.adopt() == 0
+
+
+def test_picture_of_too_many_pixels_is_refused(old, capsys):
+    buffer = io.BytesIO()
+    Image.new("1", (20_000, 20_000)).save(buffer, "PNG")
+    old.write_encoded(old.jpegs | {image_name(0): buffer.getvalue()})
+    assert old.adopt() == 1
+    assert "zip_encoded/img00000000.JPEG cannot be decoded" in capsys.readouterr().err
