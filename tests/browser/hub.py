@@ -28,7 +28,6 @@ CONFIG = """
 load_subconfig({reference!r})
 c.JupyterHub.authenticator_class = "dummy"
 c.DummyAuthenticator.password = {password!r}
-c.Authenticator.allowed_users = set({users!r})
 c.JupyterHub.bind_url = "http://127.0.0.1:{ports[0]}"
 c.JupyterHub.hub_port = {ports[1]}
 c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{ports[2]}"
@@ -167,7 +166,7 @@ def jupyterhub(folder: Path, site: Site) -> Iterator[str]:
     config = state / "jupyterhub_config.py"
     config.write_text(
         CONFIG.format(
-            reference=str(site.root / "jupyterhub_config.py"), password=PASSWORD, users=[TEACHER, *STUDENTS],
+            reference=str(site.root / "jupyterhub_config.py"), password=PASSWORD,
             ports=ports, proxy=str(proxy / "node_modules" / ".bin" / "configurable-http-proxy"), state=state,
         )
     )  # fmt: skip

@@ -21,7 +21,8 @@ TEACHERS = {teachers!r}
 c = get_config()  # noqa: F821 - JupyterHub defines it
 
 c.JupyterHub.load_groups = {{f"formgrade-{{COURSE}}": {{"users": TEACHERS}}}}
-c.Authenticator.allowed_users = set(TEACHERS)
+# Everybody with an account here; to admit fewer, set allowed_users or the authenticator's own groups instead.
+c.Authenticator.allow_all = True
 c.Spawner.cmd = [f"{{TEACHER_DIR}}/env/bin/jupyterhub-singleuser"]
 c.Spawner.default_url = "/lab"
 
