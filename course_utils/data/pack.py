@@ -5,7 +5,7 @@ import math
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -87,12 +87,20 @@ class PackInfo:
         """
         try:
             content = json.loads(text)
-            labels = {str(name): int(label) for name, label in content["labels"].items()}
+            labels = {str(name): _whole(label) for name, label in content["labels"].items()}
             stated = content.get("layout")
             layout = RawLayout(stated, tuple(content["shape"]), content["dtype"]) if stated else None
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, OverflowError, KeyError, TypeError, AttributeError) as error:
             raise PackError(f"{INFO_NAME} does not describe a pack: {error}") from error
         return cls(labels, layout)
+
+
+def _whole(label: Any) -> int:
+    """Return a label as an integer; `int` alone would truncate 811.7."""
+    number = int(label)
+    if isinstance(label, bool) or (isinstance(label, float) and number != label):
+        raise ValueError(f"the label {label!r} is not a whole number")
+    return number
 
 
 def open_pack(path: Path | str) -> tuple[zipfile.ZipFile, PackInfo]:

@@ -11,6 +11,7 @@ from data_setup.format import (
     FORMS,
     MANIFEST,
     RAW,
+    SIZES,
     Identity,
     SetupError,
     StagingDirectory,
@@ -47,7 +48,7 @@ def is_finished(out: Path, identity: Identity) -> bool:
     if not manifest.exists():
         return False
     header = read_header(manifest)
-    if header["identity"] != identity:
+    if not _is_same(header["identity"], identity):
         raise SetupError(
             f"{out} holds {describe_identity(header['identity'])}; you asked for "
             f"{describe_identity(identity)}. Nothing was changed. Choose another folder with --out, or move "
@@ -56,6 +57,13 @@ def is_finished(out: Path, identity: Identity) -> bool:
     require_complete(out)
     _remove_leftovers(StagingDirectory(out), identity)
     return True
+
+
+def _is_same(found: Identity, wanted: Identity) -> bool:
+    """Compare identities; version 1.0 did not know the sizes of the files of a collection."""
+    if SIZES not in found:
+        wanted = {key: value for key, value in wanted.items() if key != SIZES}
+    return found == wanted
 
 
 def require_complete(out: Path) -> None:
@@ -87,7 +95,7 @@ def _remove_leftovers(staging: StagingDirectory, identity: Identity) -> None:
     """Remove the staging directory of a command that was killed just before it would have done so."""
     if staging.root.exists():
         plan = read_plan(staging)
-        if plan is None or plan["identity"] == identity:
+        if plan is None or _is_same(plan["identity"], identity):
             remove_staging(staging)
 
 
@@ -143,7 +151,7 @@ def open_staging(out: Path, identity: Identity, classes: list[str]) -> StagingDi
         wanted = Plan(identity=identity, classes=classes)
         create_atomically(staging.plan, [json.dumps(wanted).encode()])
         plan = read_plan(staging) or wanted  # perhaps that of a command that was faster
-    if plan["identity"] != identity:
+    if not _is_same(plan["identity"], identity):
         raise SetupError(
             f"{staging.root} holds an unfinished set: {describe_identity(plan['identity'])}; you asked for "
             f"{describe_identity(identity)}. Finish it with the command that began it, choose another --out, "

@@ -19,6 +19,7 @@ from .layout import StagingDirectory as StagingDirectory
 from .layout import image_name as image_name
 from .layout import part_name as part_name
 from .layout import shard_slots as shard_slots
+from .manifest import SIZES as SIZES
 from .manifest import FileEntry as FileEntry
 from .manifest import FormSize as FormSize
 from .manifest import Header as Header

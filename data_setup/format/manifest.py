@@ -18,6 +18,7 @@ FORMAT = 1
 FILES_LINE = '"files": {'
 SEAL = '"sha256_of_the_lines_above": '
 
+SIZES = "sizes"  # a key of an identity that sets of version 1.0 lack
 Identity = dict[str, str | int]  # what determines every byte of a set: source, seed, count, ...
 
 

@@ -38,6 +38,13 @@ def read_bytes(source: Path, location: FileLocation) -> bytes:
     raise AssertionError("unreachable")
 
 
+def content_size(source: Path, location: FileLocation) -> int:
+    """Return the size of a file of the source in bytes; only in a folder this asks the filesystem."""
+    if source.is_dir():
+        return (source / location.name).stat().st_size
+    return location.length if _is_zip(source) else location.size
+
+
 def _read(source: Path, location: FileLocation) -> bytes:
     if source.is_dir():
         return _read_file(source / location.name)

@@ -150,6 +150,10 @@ def damage_label_in_zip(old):
     old.write_raw(old.raw, labels=old.labels | {image_name(2): 999})
 
 
+def damage_label_fraction(old):
+    old.write_raw(old.raw, labels=old.labels | {image_name(2): old.labels[image_name(2)] + 0.7})
+
+
 def damage_text_labels(old):
     path = old.path / "disk_transformed" / LABELS_NAME
     path.write_text("".join(reversed(path.read_text().splitlines(keepends=True))))
@@ -208,6 +212,7 @@ def damage_a_byte(old):
     ("damage", "message"),
     [
         (damage_label_in_zip, "the label of img00000002.JPEG is 999 in zip/ and"),
+        (damage_label_fraction, "is not a whole number"),
         (damage_text_labels, "in the text file"),
         (damage_label_count, "8 images, but 2 labels"),
         (swap_encoded_images, "zip_encoded/: img00000000.JPEG shows another image"),

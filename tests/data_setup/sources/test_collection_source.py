@@ -10,6 +10,7 @@ from PIL import Image
 from course_utils.data.datasets import JpegDataset, ZIPDataset
 from data_setup.cli import main
 from data_setup.format.manifest import read_files, read_header
+from data_setup.sources.collection_source import CollectionSource
 from tests.data_setup.file_content import files_of
 from tests.data_setup.image_collections import (
     as_folder,
@@ -184,3 +185,24 @@ def test_negative_seed_is_refused(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["photos", "--seed", "-1", "--out", str(tmp_path)])
     assert "-1 is less than 0" in capsys.readouterr().err
+
+
+def test_set_of_replaced_pictures_is_another_set(tmp_path, capsys):
+    files = {f"{kind}/{i}.jpg": encoded(picture(i)) for kind in "ab" for i in range(3)}
+    source, out = as_folder(tmp_path / "source", files), tmp_path / "out"
+    assert make(source, out) == 0
+    (source / "a/1.jpg").write_bytes(encoded(picture(9)))
+    assert make(source, out) == 1
+    assert "Nothing was changed" in capsys.readouterr().err
+
+
+def test_set_of_version_1_0_is_recognised(tmp_path, capsys, monkeypatch):
+    files = {f"{kind}/{i}.jpg": encoded(picture(i)) for kind in "ab" for i in range(3)}
+    source, out = as_folder(tmp_path / "source", files), tmp_path / "out"
+    identity = CollectionSource.identity
+    with monkeypatch.context() as patch:
+        old = lambda self: {key: value for key, value in identity(self).items() if key != "sizes"}  # noqa: E731
+        patch.setattr(CollectionSource, "identity", old)
+        assert make(source, out) == 0
+    assert make(source, out) == 0
+    assert "already holds the set" in capsys.readouterr().out
