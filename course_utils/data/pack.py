@@ -5,7 +5,7 @@ import math
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -95,7 +95,7 @@ class PackInfo:
         return cls(labels, layout)
 
 
-def _whole(label: Any) -> int:
+def _whole(label: str | float) -> int:
     """Return a label as an integer; `int` alone would truncate 811.7."""
     number = int(label)
     if isinstance(label, bool) or (isinstance(label, float) and number != label):
