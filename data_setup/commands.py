@@ -87,14 +87,9 @@ def _create(source: "Source[ItemT]", options: argparse.Namespace) -> None:
 
 def merge(options: argparse.Namespace) -> None:
     """Publish a set whose shards were made one by one."""
-    from data_setup.create import publish_set
-    from data_setup.format import StagingDirectory, exclusive_lock
+    from data_setup.create import merge_shards
 
-    staging = StagingDirectory(options.out)
-    if not staging.plan.exists():
-        raise SetupError(f"{options.out} has no shards to merge")
-    with exclusive_lock(staging.lock("set"), f"the set in {options.out}"):
-        publish_set(staging)
+    merge_shards(options.out)
     _print_description(options.out)
 
 

@@ -1,6 +1,6 @@
 from .builder import Source as Source
 from .builder import create_set as create_set
-from .publish import publish_set as publish_set
+from .publish import merge_shards as merge_shards
 from .render import Rendered as Rendered
 from .render import encode as encode
 from .staging import describe_identity as describe_identity

@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
 from typing import cast
 
 from course_utils.data import LABELS_NAME
@@ -23,12 +24,29 @@ from data_setup.format import (
     Header,
     SetupError,
     StagingDirectory,
+    exclusive_lock,
     library_versions,
     manifest_text,
     part_name,
     sync_folder,
     write_atomically,
 )
+
+
+def merge_shards(out: Path) -> None:
+    """Publish a set whose shards were made one by one, after checking the files of each.
+
+    Raises:
+        SetupError: There is no unfinished set, a shard is not finished, or a file of it is missing.
+    """
+    staging = StagingDirectory(out)
+    if not staging.plan.exists():
+        raise SetupError(f"{out} has no shards to merge")
+    with exclusive_lock(staging.lock("set"), f"the set in {out}"):
+        plan = read_plan(staging)
+        for shard in range(cast(int, plan["identity"]["shards"]) if plan else 0):
+            is_shard_finished(staging, shard)  # if not, its summary is removed
+        publish_set(staging)
 
 
 def publish_set(staging: StagingDirectory) -> None:
@@ -61,7 +79,7 @@ def _move(staging: StagingDirectory, form: str) -> None:
 
 
 def _summaries(staging: StagingDirectory, shards: int) -> list[ShardSummary]:
-    missing = [shard for shard in range(shards) if not is_shard_finished(staging, shard)]
+    missing = [shard for shard in range(shards) if not staging.summary(shard).exists()]
     if missing:
         raise SetupError(
             f"{len(missing)} of {shards} shards are not finished yet: {', '.join(map(str, missing[:20]))}. "

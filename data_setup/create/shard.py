@@ -102,10 +102,13 @@ def is_shard_finished(staging: StagingDirectory, number: int) -> bool:
     try:
         content = json.loads(summary.read_bytes())
         sizes = [(staging.part(form, number), part["bytes"]) for form, part in content["parts"].items()]
-        images = [(staging.jpegs / entry.name, entry.size) for entry in read_images(staging.journal(number))]
-        complete = len(images) == content["images"]
-        if complete and all(path.stat().st_size == size for path, size in sizes + images):
-            return True
+        images = 0
+        for images, entry in enumerate(read_images(staging.journal(number)), 1):  # noqa: B007 - a count
+            if (staging.jpegs / entry.name).stat().st_size != entry.size:
+                break
+        else:
+            if images == content["images"] and all(path.stat().st_size == size for path, size in sizes):
+                return True
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
     summary.unlink(missing_ok=True)

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TypedDict
 
@@ -82,7 +83,7 @@ def require_complete(out: Path) -> None:
 def _first_problems(out: Path) -> Iterator[str]:
     sizes = read_header(out / MANIFEST)["parts"].items()
     yield from check_manifest(out / MANIFEST)
-    for name, size in (*sizes, *((file.path, file.size) for file in read_files(out / MANIFEST))):
+    for name, size in chain(sizes, ((file.path, file.size) for file in read_files(out / MANIFEST))):
         try:
             if (out / name).stat().st_size == size:
                 continue

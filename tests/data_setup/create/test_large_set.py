@@ -23,6 +23,7 @@ def begin(out, count):
     staging = open_staging(out, {"source": "nobody", "count": count, "shards": 1}, [])
     shard = Shard(staging, 0)
     write_journal(staging, count)
+    shard.done = count
     shard.raw.end = count * RAW_SPAN
     shard.encoded.end = count * member_span(image_name(0), JPEG_BYTES)
     return staging, shard
