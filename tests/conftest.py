@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -6,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from nbval.plugin import IPyNbCell
+from xdist.scheduler import LoadFileScheduling
 
 from data_setup.cli import main
 from tests.image_set import image_set  # noqa: F401 - a fixture
@@ -22,20 +24,35 @@ os.environ["PATH"] = f"{HERE}{os.pathsep}{os.environ['PATH']}{os.pathsep}{FETCHE
 
 # These take minutes each. They start first: one that started last would run alone at the end.
 LONGEST = ("test_load.py", "test_hub.py", "test_lab.py", "test_attacks.py", "test_answers.py")
+BY_LESSON = ("test_lab.py", "test_answers.py")
 # These take many seconds each.
 SLOW = {*LONGEST, "test_isolation.py", "test_judges.py", "test_kill.py", "test_round.py", "test_slurm.py"}
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order the tests by duration, and keep on one worker what shares a kernel or a slow fixture."""
+    """Order the tests by duration, and mark the slow ones."""
     rank = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(item.path.name, len(LONGEST)))
     for item in items:
         if isinstance(item, IPyNbCell) or item.path.name in SLOW:
             item.add_marker(pytest.mark.slow)
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
+class ByFileOrLesson(LoadFileScheduling):
+    """Keep the tests of a file on one worker; where each lesson takes minutes, only those of a lesson.
+
+    nbval runs the cells of a notebook in one kernel, and the tests of a file share slow fixtures.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, test = nodeid.partition("::")
+        lesson = re.search(r"\[(\d\d_\w+)", test) if file.endswith(BY_LESSON) else None
+        return f"{file} {lesson[1]}" if lesson else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFileOrLesson:
+    return ByFileOrLesson(config, log)
 
 
 @pytest.hookimpl(wrapper=True)

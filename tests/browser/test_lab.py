@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 from playwright.sync_api import Page
 
 from tests.lessons import unsolved
-from tests.lessons.lesson import COURSE, LESSONS, Lesson, code_cells, read
+from tests.lessons.lesson import COURSE, Lesson, code_cells, read
 
 KERNEL_READY = "text=Python 3 (ipykernel) | Idle"
 ALL_CELLS_DONE = r"""() => {
@@ -21,12 +21,6 @@ PICTURES_SHOWN = """() =>
     [...document.querySelectorAll('.jp-OutputArea img')].filter(image => image.naturalWidth > 0).length"""
 COMPLETE_BAR = "100%|"
 RUN_MS = 300_000
-
-# Each lesson on any worker: they take minutes, and a server of its own costs seconds.
-each_lesson = pytest.mark.parametrize(
-    "lesson",
-    [pytest.param(one, id=one.name, marks=pytest.mark.xdist_group(f"browser {one.name}")) for one in LESSONS],
-)
 
 
 def open_notebook(page: Page, lab: str, kind: str, lesson: Lesson) -> None:
@@ -72,7 +66,6 @@ def pictures(notebook: NotebookNode) -> int:
     return sum("image/png" in output.get("data", {}) for _, output in outputs(notebook))
 
 
-@each_lesson
 def test_all_cells_of_a_released_lesson_run(page: Page, lab: str, course: Path, lesson: Lesson):
     folder = course / "notebooks" / lesson.name
     released = unsolved.files(folder)
@@ -90,7 +83,6 @@ def test_all_cells_of_a_released_lesson_run(page: Page, lab: str, course: Path, 
 
 
 @pytest.mark.proof
-@each_lesson
 def test_solved_lesson_passes_validation(page: Page, lab: str, lesson: Lesson):
     open_notebook(page, lab, "solutions", lesson)
     page.get_by_role("button", name="Validate").click()

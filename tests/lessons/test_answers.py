@@ -61,14 +61,9 @@ def grade_bank(lesson: Lesson, course: Path) -> Marks:
     return Marks(lesson, course)
 
 
-def worker_of(lesson: Lesson) -> pytest.MarkDecorator:
-    """Keep the answers of a lesson on one worker, which grades them all at once."""
-    return pytest.mark.xdist_group(f"bank {lesson.name}")
-
-
 def bank() -> list[object]:
     return [
-        pytest.param(lesson, number, answer, id=f"{lesson.name}-{answer}", marks=worker_of(lesson))
+        pytest.param(lesson, number, answer, id=f"{lesson.name}-{answer}")
         for lesson in LESSONS
         for number, row in enumerate(rows(lesson))
         for answer in row
@@ -92,9 +87,7 @@ def test_right_gets_full_points_and_wrong_gets_none_and_its_name(
 
 
 @grading
-@pytest.mark.parametrize(
-    "lesson", [pytest.param(lesson, id=lesson.name, marks=worker_of(lesson)) for lesson in LESSONS]
-)
+@pytest.mark.parametrize("lesson", [pytest.param(lesson, id=lesson.name) for lesson in LESSONS])
 def test_the_solution_gets_full_points(
     marks_of: Callable[[Lesson, str], Marks], lesson: Lesson, grading: str
 ):

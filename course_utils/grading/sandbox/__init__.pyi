@@ -1,4 +1,5 @@
 from . import backends as backends
+from .backends import NoSandboxError as NoSandboxError
 from .client import GraderFaultError as GraderFaultError
 from .client import PRELOADED_MODULES as PRELOADED_MODULES
 from .client import Sandbox as Sandbox

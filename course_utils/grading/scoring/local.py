@@ -14,8 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from course_utils.grading.course import GRADER_FAULT, Course, Result, ResultStore, Task, course_at
-from course_utils.grading.sandbox import GraderFaultError, Sandbox
-from course_utils.grading.sandbox.backends import NoSandboxError
+from course_utils.grading.sandbox import GraderFaultError, NoSandboxError, Sandbox
 from course_utils.grading.scoring.scorer import fault, grade
 from course_utils.system import die_with_parent
 
