@@ -25,8 +25,26 @@ os.environ["PATH"] = f"{HERE}{os.pathsep}{os.environ['PATH']}{os.pathsep}{FETCHE
 # These take minutes each. They start first: one that started last would run alone at the end.
 LONGEST = ("test_load.py", "test_hub.py", "test_lab.py", "test_attacks.py", "test_answers.py")
 BY_LESSON = ("test_lab.py", "test_answers.py")
-# These take many seconds each.
-SLOW = {*LONGEST, "test_isolation.py", "test_judges.py", "test_kill.py", "test_round.py", "test_slurm.py"}
+# These take many seconds each; `make check` leaves them out.
+SLOW = {
+    *LONGEST,
+    "test_archives.py",
+    "test_collect.py",
+    "test_epoch_io.py",
+    "test_evidence.py",
+    "test_fast_loader.py",
+    "test_handle_per_process.py",
+    "test_input_pipeline.py",
+    "test_isolation.py",
+    "test_judges.py",
+    "test_kill.py",
+    "test_large_set.py",
+    "test_multi_worker_handles.py",
+    "test_preprocessor.py",
+    "test_round.py",
+    "test_slurm.py",
+    "test_strace.py",
+}
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -361,6 +361,7 @@ def test_exit_interrupt_and_fork(path, body):
 
 
 @pytest.mark.skipif(not FDS.exists(), reason="memory is read from /proc, which this system lacks")
+@pytest.mark.proof
 def test_ten_thousand_iterations_do_not_leak(tmp_path):
     path = numbered_pack(tmp_path / "a.zip", [numbered_jpeg(0), numbered_jpeg(1), b"broken"])
     loader = FastLoader(path, 2, shuffle=True, on_error="skip")

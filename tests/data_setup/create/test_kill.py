@@ -108,6 +108,7 @@ def many(tmp_path_factory):
     return out
 
 
+@pytest.mark.proof
 def test_command_resumes_after_kills_at_random_points_of_its_work(many, tmp_path):
     rng, out = random.Random(0), tmp_path / "set"
     for _ in range(3):

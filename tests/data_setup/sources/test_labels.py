@@ -133,7 +133,7 @@ def test_names_of_several_words_are_whole_labels(tmp_path):
 def test_row_with_other_columns_is_named(tmp_path, text):
     path = tmp_path / "labels.csv"
     path.write_text(text)
-    with pytest.raises(SetupError, match="each row must be one label, or a name and a label"):
+    with pytest.raises(SetupError, match="each row must be a label, or a name and a label"):
         read(path)
 
 

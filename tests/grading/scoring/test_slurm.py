@@ -34,6 +34,7 @@ def _wait_for_running_job(node: SlurmNode) -> str:
     raise AssertionError("no job ever ran")
 
 
+@pytest.mark.proof
 def test_array_grades_a_class_despite_killed_and_requeued_jobs(node, tmp_path):
     course = make_course(tmp_path / "course")
     for number in range(6):
