@@ -55,9 +55,9 @@ check: $(READY)  ## lint, types and the quick tests, in about a minute: before e
 test: $(READY) data  ## all tests, every lesson included (TESTS="tests/test_paths.py" for some, JOBS=2 at once)
 	@$(RUN) pytest -n $(JOBS) $(TESTS)
 
-proofs: $(READY) data  ## what repeats or takes minutes: 300 submissions under kills, every lesson validated (20 minutes)
+proofs: $(READY) data  ## what repeats or takes minutes: the bank through nbgrader, 300 submissions under kills (20 minutes)
 	@$(RUN) pytest -n $(JOBS) -m proof $(TESTS)
-	@$(RUN) python -m tests.bench.grading_speed
+	@$(if $(TESTS),,$(RUN) python -m tests.bench.grading_speed)
 
 release: $(READY)  ## notebooks/, generated afresh from solutions/ (FORCE=yes where somebody has worked in notebooks/)
 	@$(RUN) python -m course_utils.grading.nbgrader_plugins.release $(if $(filter yes,$(FORCE)),--force)
