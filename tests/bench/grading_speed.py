@@ -88,7 +88,7 @@ def main() -> None:
     )
     parser.add_argument("--students", type=int, default=30)
     parser.add_argument(
-        "--stock", type=int, default=30, help="submissions that stock nbgrader grades (%(default)s)"
+        "--stock", type=int, default=10, help="submissions that stock nbgrader grades (%(default)s)"
     )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
