@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "course_utils.checks.jpeg_vs_zip": {"checks.core", "data", "storage"},
     "course_utils.checks.multi_worker_handles": {"checks.core", "system"},
     "course_utils.checks.gpu_pipelining": {"checks.core", "fakes", "pipeline"},
-    "course_utils.grading.sandbox": {"checks.core"},
+    "course_utils.grading.sandbox": {"checks.core", "grading.sandbox.isolation"},
     "course_utils.grading.course": {"checks.core", "grading.sandbox", "grading.submission", "paths"},
     "course_utils.grading.scoring": {
         "checks.core", "grading.course", "grading.sandbox", "grading.submission", "system",

@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from course_utils.grading.course import Task
 from course_utils.grading.course.config import Course
 from course_utils.grading.nbgrader_plugins import feedback
-from course_utils.grading.sandbox.backends import NoSandboxError, choose
+from course_utils.grading.sandbox.isolation.backends import NoSandboxError, choose
 from tests.grading.attacks import damage, fake, learn, tamper
 from tests.grading.attacks.attack import TRACE
 from tests.grading.toy_course import LESSON, make_course, submit

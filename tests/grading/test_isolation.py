@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from course_utils.grading import cli
 from course_utils.grading.course import Course, ResultStore, Task
 from course_utils.grading.sandbox import client
-from course_utils.grading.sandbox.backends import NoSandboxError, choose
+from course_utils.grading.sandbox.isolation.backends import NoSandboxError, choose
 from course_utils.grading.scoring import local
 from tests.grading.toy_course import LESSON, make_course, submit
 

@@ -1,9 +1,9 @@
-from . import backends as backends
-from .backends import NoSandboxError as NoSandboxError
 from .client import GraderFaultError as GraderFaultError
 from .client import PRELOADED_MODULES as PRELOADED_MODULES
 from .client import Sandbox as Sandbox
-from .limits import Limits as Limits
+from .isolation import Limits as Limits
+from .isolation import NoSandboxError as NoSandboxError
+from .isolation import backends as backends
 from .steps import Handout as Handout
 from .steps import Reply as Reply
 from .steps import Step as Step

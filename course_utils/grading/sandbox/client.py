@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from course_utils.checks.core import evidence
-from course_utils.grading.sandbox.backends import sandbox_command
-from course_utils.grading.sandbox.cgroups import create_group
-from course_utils.grading.sandbox.limits import Limits
+from course_utils.grading.sandbox.isolation import Limits, create_group, sandbox_command
 from course_utils.grading.sandbox.protocol import MAX_PICTURES, Channel, ClosedError, ControlMessage, Setup
 from course_utils.grading.sandbox.steps import Handout, Reply, Step
 

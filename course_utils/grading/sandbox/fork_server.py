@@ -20,8 +20,7 @@ from typing import Any, NoReturn
 from IPython.core.interactiveshell import InteractiveShell
 
 from course_utils.checks.core import evidence
-from course_utils.grading.sandbox import namespaces
-from course_utils.grading.sandbox.limits import Limits, apply_limits
+from course_utils.grading.sandbox.isolation import Limits, apply_limits, namespaces
 from course_utils.grading.sandbox.protocol import Channel, ClosedError, ControlMessage, Setup
 from course_utils.grading.sandbox.watched_folder import WatchedFolder
 from course_utils.grading.sandbox.worker import make_shell, serve_steps

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.grading.sandbox import backends
 from course_utils.grading.sandbox.client import GraderFaultError, Sandbox
-from course_utils.grading.sandbox.limits import Limits
+from course_utils.grading.sandbox.isolation import backends
+from course_utils.grading.sandbox.isolation.limits import Limits
 from course_utils.grading.sandbox.steps import Step
 
 KINDS = [kind for kind in ("bwrap", "namespaces") if backends.works(kind)]

@@ -10,8 +10,8 @@ import pytest
 from course_utils.checks.core import evidence
 from course_utils.checks.core.check import Mistake
 from course_utils.grading.course.lesson import Lesson
-from course_utils.grading.sandbox import backends
 from course_utils.grading.sandbox.client import Sandbox
+from course_utils.grading.sandbox.isolation import backends
 from course_utils.grading.scoring.judge import Judge
 from course_utils.grading.scoring.scorer import find_suspicious_code, sandbox_steps
 from tests.grading.attacks import forge

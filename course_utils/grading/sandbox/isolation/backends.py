@@ -31,7 +31,8 @@ REFUSAL = (
     "(`sysctl kernel.unprivileged_userns_clone=1`). To run trusted submissions without protection, "
     "use `--sandbox none`, or `c.Grading.sandbox = 'none'` in nbgrader_config.py."
 )
-ROOM = Path(__file__).resolve().parent
+ISOLATION = Path(__file__).resolve().parent
+ROOM = ISOLATION.parent
 GRADING = ROOM.parent
 # A hidden folder, and the entries in it that stay visible.
 Hidden = dict[Path, list[str]]
@@ -164,4 +165,4 @@ def _namespaces(views: list[Path], hidden: Hidden) -> list[str]:
         "folders": [str(view) for view in views],
         "hidden": {str(folder): kept for folder, kept in hidden.items()},
     }
-    return [sys.executable, "-I", str(ROOM / "namespace_launcher.py"), json.dumps(launch)]
+    return [sys.executable, "-I", str(ISOLATION / "namespace_launcher.py"), json.dumps(launch)]

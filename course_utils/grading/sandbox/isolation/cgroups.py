@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_utils.grading.sandbox.limits import Limits
+from course_utils.grading.sandbox.isolation.limits import Limits
 
 ROOT = Path("/sys/fs/cgroup")
 SERVER_MB = 1024

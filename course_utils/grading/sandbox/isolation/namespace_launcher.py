@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TypedDict
 
-from course_utils.grading.sandbox import namespaces as ns
+from course_utils.grading.sandbox.isolation import namespaces as ns
 
 # This folder exists on every Linux system and holds nothing that the sandbox shows.
 ROOT = Path("/sys")
