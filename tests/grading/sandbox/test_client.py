@@ -105,7 +105,7 @@ def test_readable_folder_in_tmp_is_read_only(kind, tmp_path):
 
 
 LIST = "import os\nprint(sorted(os.listdir({!r})))"
-GRADING = Path(backends.__file__).parents[1]
+GRADING = backends.GRADING
 
 
 def test_of_the_grader_only_the_sandbox_room_is_visible(sandbox):
