@@ -204,6 +204,7 @@ def test_every_third_party_package_is_a_dependency_or_comes_with_one():
     known = set(ONLY_IN) | {
         "PIL",
         "lazy_loader",
+        "msgspec",
         "numpy",
         "psutil",
         "pynvml",
