@@ -159,4 +159,11 @@ def crash_report(error: BaseException) -> str:
     ]
     line = f": {frames[-1].line}" if frames and frames[-1].line else ""
     where = f" (in line {frames[-1].lineno} of {frames[-1].name}{line})" if frames else ""
-    return f"{type(error).__name__}: {str(error)[:500]}{where}"
+    return f"{type(error).__name__}: {_in_one_line(str(error))}{where}"
+
+
+def _in_one_line(text: str, limit: int = 500) -> str:
+    """Leave out the middle of a long message: the error of a `DataLoader` worker is its last line."""
+    lines = text.strip().splitlines()
+    short = f"{lines[0]} ... {lines[-1]}" if len(lines) > 2 else " ".join(lines)
+    return short if len(short) <= limit else f"{short[: limit // 2]} ... {short[-limit // 2 :]}"

@@ -18,8 +18,12 @@ def draw_names(rng: np.random.Generator, count: int) -> list[str]:
 
 
 def draw_labels(rng: np.random.Generator, names: list[str]) -> dict[str, int]:
-    """Draw distinct labels for sorted names, listed so that no name is at its sorted position."""
-    values = rng.choice(1000, len(names), replace=False).tolist()
+    """Draw distinct labels for sorted names, listed so that no name is at its sorted position.
+
+    One of them is 0, which code that asks `if label` takes for a missing one.
+    """
+    values = [0, *rng.choice(np.arange(1, 1000), len(names) - 1, replace=False).tolist()]
+    values = rng.permutation(values).tolist()
     order = rng.permutation(len(names))
     while (order == np.arange(len(names))).any():
         order = rng.permutation(len(names))

@@ -1,5 +1,6 @@
 """Check that the raw bytes of a pack's member become an image tensor."""
 
+import re
 from collections.abc import Callable
 from typing import Any, TypedDict
 
@@ -13,7 +14,9 @@ from course_utils.checks.core import (
     Mistake,
     Truth,
     attempt,
+    crash_report,
     draw_image,
+    evidence,
     expect_one_of,
     expect_shape,
     expect_uint8_tensor,
@@ -23,6 +26,8 @@ from course_utils.checks.core import (
 )
 
 ORDERS = ("HWC", "CHW", "HCW", "WHC", "CWH", "WCH")
+# Other letters; these letters and more; fewer of them; none.
+UNKNOWN = ("RGB", "HWCH", "HHW", "")
 
 
 class Member(TypedDict):
@@ -33,19 +38,34 @@ class Member(TypedDict):
 
 
 class TensorRecord(ImageRecord):
-    """A returned image, whether it can be written to, and whether that changes the bytes it came from."""
+    """A returned image, and what happens later.
 
+    Args:
+        kept: Whether it is the same after all other members have been read.
+        writable: Whether it can be written to.
+        leaked: Whether that changes the bytes it came from.
+    """
+
+    kept: bool
     writable: bool
     leaked: bool
 
 
+class Refusal(TypedDict):
+    """What a member with an unknown layout led to: an error or none, and whether it was a `ValueError`."""
+
+    error: str | None
+    is_value_error: bool
+
+
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw one image for each order of the axes, and one with an unknown layout."""
+    """Draw one image for each order of the axes, all of one size, and one with each unknown layout."""
     height, width = rng.permutation(np.arange(20, 60))[:2].tolist()
     images = [draw_image(rng, height, width) for _ in ORDERS]
     members = [_member(image, order) for image, order in zip(images, ORDERS, strict=True)]
-    unknown = {**members[0], "info": {**members[0]["info"], "layout": "RGB"}}
-    return {"members": [*members, unknown]}, {"images": [image.transpose(2, 0, 1) for image in images]}
+    unknown = [{**members[0], "info": {**members[0]["info"], "layout": layout}} for layout in UNKNOWN]
+    truth = {order: image.transpose(2, 0, 1) for order, image in zip(ORDERS, images, strict=True)}
+    return {"members": members, "unknown": unknown}, truth
 
 
 def _member(image: np.ndarray, order: str) -> Member:
@@ -55,23 +75,46 @@ def _member(image: np.ndarray, order: str) -> Member:
 
 
 def probe(inputs: Inputs, raw_to_tensor: Callable[..., Any]) -> Evidence:
-    """Turn each member into an image, and write into the image."""
+    """Turn all members into images, look at each image again at the end, and write into it."""
     with ignore_warnings():
-        return [_attempt_member(raw_to_tensor, member) for member in inputs["members"]]
+        readings = [_Reading(raw_to_tensor, **member) for member in inputs["members"]]
+        unknown = [_refusal(raw_to_tensor, **member) for member in inputs["unknown"]]
+        return {"known": [reading.record() for reading in readings], "unknown": unknown}
 
 
-def _attempt_member(raw_to_tensor: Callable[..., Any], member: Member) -> Attempt:
-    return attempt(lambda: _read_and_write(raw_to_tensor, **member))
+class _Reading:
+    """A member that was read: the image, and a copy of what it was at once."""
+
+    def __init__(self, raw_to_tensor: Callable[..., Any], data: bytes, info: dict[str, Any]) -> None:
+        self.data = data
+        self.given = bytes(bytearray(data))  # a copy, because the tensor may share its memory
+        self.image = attempt(lambda: raw_to_tensor(self.given, info))
+        self.at_once = _copied(self.image.get("value"))
+
+    def record(self) -> Attempt:
+        """Compare the image with what it was, and write into it."""
+        if "error" in self.image:
+            return self.image
+        image, now = self.image["value"], _copied(self.image["value"])
+        kept = evidence.encode(now) == evidence.encode(self.at_once)
+        writable = "value" in attempt(lambda: _invert(image))
+        leaked = self.given != self.data
+        return {"value": {**self.at_once, "kept": kept, "writable": writable, "leaked": leaked}}
 
 
-def _read_and_write(raw_to_tensor: Callable[..., Any], data: bytes, info: dict[str, Any]) -> TensorRecord:
-    own = bytes(bytearray(data))  # a copy, because the tensor may share its memory
-    image = raw_to_tensor(own, info)
+def _copied(image: object) -> ImageRecord:
     record = record_image(image)
     if record["array"] is not None:
         record["array"] = record["array"].copy()
-    written = attempt(lambda: _invert(image))
-    return {**record, "writable": "value" in written, "leaked": own != data}
+    return record
+
+
+def _refusal(raw_to_tensor: Callable[..., Any], data: bytes, info: dict[str, Any]) -> Refusal:
+    try:
+        raw_to_tensor(data, info)
+    except Exception as error:
+        return {"error": crash_report(error), "is_value_error": isinstance(error, ValueError)}
+    return {"error": None, "is_value_error": False}
 
 
 def _invert(image: Any) -> None:  # noqa: ANN401 - the student's image
@@ -79,49 +122,60 @@ def _invert(image: Any) -> None:  # noqa: ANN401 - the student's image
 
 
 def judge(truth: Truth, found: Evidence) -> str:
-    """Check the pixels of each known layout, that the tensors own their memory, and the unknown layout."""
-    *known, unknown = found
-    first, *others = truth["images"]
-    if "256" in known[0].get("error", ""):
+    """Check the pixels of each known layout, that the tensors own their memory, and the unknown layouts."""
+    known = found["known"]
+    first = truth[ORDERS[0]]
+    if re.search(r"\b256\b", known[0].get("error", "")):
         raise Mistake(
             "shape_ignored",
             f"Your code stopped at an image of height {first.shape[1]} and width {first.shape[2]}: "
             f"{known[0]['error']}. Take the shape from info['shape'].",
         )
-    _expect_image(value_of(known[0]), first)
-    for attempted, image, order in zip(known[1:], others, ORDERS[1:], strict=True):
-        _expect_order(attempted, image, order)
+    _expect_image(value_of(known[0]), truth, ORDERS[0])
+    for attempted, order in zip(known[1:], ORDERS[1:], strict=True):
+        _expect_order(attempted, truth, order)
     for attempted in known:
         _expect_own_memory(attempted["value"])
-    if not unknown.get("error", "ValueError").startswith("ValueError"):
-        raise Mistake(
-            "other_exception",
-            f"A pack with layout 'RGB' stopped your code with {unknown['error']}. Raise a ValueError for a "
-            "layout that is not a permutation of H, W and C.",
-        )
-    if "error" not in unknown:
-        raise Mistake(
-            "guesses_layout",
-            "A pack with layout 'RGB' was read without an error, but the meaning of that layout is unknown. "
-            "Raise a ValueError for a layout that is not a permutation of H, W and C, instead of guessing.",
-        )
+    for layout, refusal in zip(UNKNOWN, found["unknown"], strict=True):
+        _expect_value_error(layout, refusal)
     return (
         "Raw bytes become a uint8 tensor 3×H×W with its own memory, in whatever order of H, W and C the pack "
         "states; an unknown layout is refused."
     )
 
 
-def _expect_image(record: TensorRecord, image: np.ndarray) -> None:
+def _expect_value_error(layout: str, refusal: Refusal) -> None:
+    if refusal["error"] is None:
+        raise Mistake(
+            "guesses_layout",
+            f"A pack with layout {layout!r} was read without an error, but the meaning of that layout is "
+            "unknown. Raise a ValueError for a layout that is not a permutation of H, W and C, instead of "
+            "guessing.",
+        )
+    if not refusal["is_value_error"]:
+        raise Mistake(
+            "other_exception",
+            f"A pack with layout {layout!r} stopped your code with {refusal['error']}. Raise a ValueError "
+            "for a layout that is not a permutation of H, W and C.",
+        )
+
+
+def _expect_image(record: TensorRecord, images: dict[str, np.ndarray], order: str) -> None:
     if record["kind"] == "ndarray":
         kind = "array" if record["writable"] else "read-only array"
         name = "no_tensor" if record["writable"] else "read_only"
         raise Mistake(name, f"You returned a NumPy {kind}; return a torch.Tensor with its own memory.")
     pixels = expect_uint8_tensor(record)
-    expect_shape(pixels, image.shape)
-    expect_one_of(pixels, {"it": image})
+    expect_shape(pixels, images[order].shape)
+    shown = expect_one_of(pixels, images)
+    if shown != order:
+        raise Mistake(
+            "another_image",
+            "Your function returned the image of another call: keep nothing from one call to the next.",
+        )
 
 
-def _expect_order(attempted: Attempt, image: np.ndarray, order: str) -> None:
+def _expect_order(attempted: Attempt, images: dict[str, np.ndarray], order: str) -> None:
     axes = {"H": "rows", "W": "columns", "C": "channels"}
     layout = f"an array of {' × '.join(axes[axis] for axis in order)}"
     message = (
@@ -131,12 +185,20 @@ def _expect_order(attempted: Attempt, image: np.ndarray, order: str) -> None:
     if "error" in attempted:
         raise Mistake("layout_ignored", f"{message} Your code stopped with an error: {attempted['error']}")
     try:
-        _expect_image(attempted["value"], image)
+        _expect_image(attempted["value"], images, order)
     except Mistake as mistake:
+        if mistake.name == "another_image":
+            raise
         raise Mistake("layout_ignored", f"{message} {mistake.message}") from mistake
 
 
 def _expect_own_memory(record: TensorRecord) -> None:
+    if not record["kept"]:
+        raise Mistake(
+            "reused_memory",
+            "An image that you returned changed when your function read the next one: both are in the same "
+            "memory. Make a new tensor in each call.",
+        )
     if record["leaked"]:
         raise Mistake(
             "read_only",

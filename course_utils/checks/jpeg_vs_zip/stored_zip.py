@@ -1,10 +1,12 @@
 """Check that a folder of images is packed into one uncompressed zip."""
 
+import contextlib
 import io
 import json
 import struct
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
@@ -25,53 +27,110 @@ from course_utils.checks.core import (
 from course_utils.data import INFO_NAME
 
 PACK = "pack.zip"
-STRAYS = ("CREDITS.txt", ".DS_Store")
+STRAYS = ("CREDITS.txt", ".DS_Store", "about_JPEG.txt", "half_copied.JPEG.part")
+SUBFOLDER = "discarded"
+COUNTS = (8, 5)  # images in the first folder and in the second
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw a folder of JPEG files with a `dataset.json` and two files that are not images."""
-    names = draw_names(rng, 8)
-    images = {name: encode_jpeg(draw_image(rng)) for name in names}
-    labels = draw_labels(rng, names)
-    description = json.dumps({"labels": labels}, indent=2).encode()
-    files = images | {INFO_NAME: description} | {name: b"not an image" for name in STRAYS}
-    return {"files": files}, {"images": images, "labels": labels}
+    """Draw two folders: JPEG files, their `dataset.json`, other files, and an image in a subfolder."""
+    drawn = draw_names(rng, sum(COUNTS) + len(COUNTS))
+    rng.shuffle(drawn)
+    folders, truths = [], []
+    for count in COUNTS:
+        names, [inner], drawn = sorted(drawn[:count]), drawn[count : count + 1], drawn[count + 1 :]
+        images = {name: encode_jpeg(draw_image(rng)) for name in names}
+        labels = draw_labels(rng, names)
+        description = json.dumps({"labels": labels}, indent=2).encode()
+        strays = {name: b"not an image" for name in STRAYS}
+        hidden = {f"{SUBFOLDER}/{inner}": encode_jpeg(draw_image(rng))}
+        folders.append(images | {INFO_NAME: description} | strays | hidden)
+        truths.append({"images": images, "labels": labels, "inner": inner})
+    return {"folders": folders}, truths
 
 
 def probe(inputs: Inputs, pack: Callable[..., object]) -> Evidence:
-    """Pack the folder twice, as happens when a cell is run again, and return what was written."""
-    with folder_with(inputs["files"]) as folder, folder_with({}) as written, ignore_warnings():
-        first = attempt(lambda: (pack(folder, written / PACK), None)[1])
-        # Refusing to overwrite is a valid design too: only the resulting file counts.
-        attempt(lambda: pack(folder, written / PACK))
-        files = {path.name: path.read_bytes() for path in written.iterdir() if path.is_file()}
-    return {"first": first, "written": list(files), "pack": files.get(PACK)}
+    """Pack one folder, another one, and the first again, as happens when a cell is run again."""
+    with contextlib.ExitStack() as stack, ignore_warnings():
+        first, second = (stack.enter_context(folder_with(files)) for files in inputs["folders"])
+        one, two = (stack.enter_context(folder_with({})) for _ in range(2))
+        return [_pack(pack, first, one), _pack(pack, second, two), _pack(pack, first, one)]
+
+
+def _pack(pack: Callable[..., object], folder: Path, target: Path) -> Evidence:
+    called = attempt(lambda: (pack(folder, target / PACK), None)[1])
+    files = {path.name: path.read_bytes() for path in target.iterdir() if path.is_file()}
+    return {"called": called, "written": list(files), "pack": files.get(PACK)}
 
 
 def judge(truth: Truth, found: Evidence) -> str:
-    """Check the members of the pack: their compression, names and bytes, and the labels."""
-    value_of(found["first"])
-    if found["pack"] is None:
-        written = ", ".join(found["written"]) or "nothing"
-        message = f"There is no file at the path that your function was given ({PACK}); it wrote: {written}."
-        raise Mistake("no_pack", message)
-    members = _members(found["pack"], truth["images"])
-    for name, original in truth["images"].items():
-        _expect_unchanged(name, members[name], truth["images"], original)
-    _expect_labels(members[INFO_NAME], truth["labels"])
+    """Check the zip of each folder, and that packing again changes nothing."""
+    first, second, again = found
+    _expect_zip(first, truth[0])
+    _expect_other_zip(second, *truth)
+    _expect_same_again(again, truth[0])
     return (
         "The zip holds every JPEG file unchanged and uncompressed under its own name, and a dataset.json "
         "with the right labels: the course's ZIPDataset can read it."
     )
 
 
-def _members(data: bytes, images: dict[str, bytes]) -> dict[str, bytes]:
+def _expect_zip(found: Evidence, truth: Truth) -> None:
+    value_of(found["called"])
+    if found["pack"] is None:
+        written = ", ".join(found["written"]) or "nothing"
+        message = f"There is no file at the path that your function was given ({PACK}); it wrote: {written}."
+        raise Mistake("no_pack", message)
+    members = _members(found["pack"], truth)
+    for name, original in truth["images"].items():
+        _expect_unchanged(name, members[name], truth["images"], original)
+    _expect_labels(members[INFO_NAME], truth["labels"])
+
+
+def _expect_other_zip(found: Evidence, before: Truth, truth: Truth) -> None:
+    try:
+        _expect_zip(found, truth)
+    except Mistake as mistake:
+        kept = [name for name in before["images"] if found["pack"] and name.encode() in found["pack"]]
+        if not kept:
+            raise
+        raise Mistake(
+            "mixes_folders",
+            f"Your function packed one folder, then another: {kept[0]}, from the first, is in the zip of the "
+            "second. Keep nothing from one call to the next.",
+        ) from mistake
+
+
+def _expect_same_again(found: Evidence, truth: Truth) -> None:
+    if "error" in found["called"]:
+        raise Mistake(
+            "second_call_fails",
+            "The first call made a correct zip, but a second call with the same arguments stopped with "
+            f"{found['called']['error']}. A cell is often run twice: replace the zip (mode 'w').",
+        )
+    try:
+        _expect_zip(found, truth)
+    except Mistake as mistake:
+        if mistake.name == "written_twice":
+            raise Mistake(
+                "packed_twice",
+                "A second call with the same arguments appended everything to the zip once more. Start a new "
+                "zip each time: mode 'w', not 'a'.",
+            ) from mistake
+        raise Mistake(
+            "second_call_differs",
+            "The first call made a correct zip, but a second call with the same arguments did not. "
+            f"{mistake.message}",
+        ) from mistake
+
+
+def _members(data: bytes, truth: Truth) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as pack:
             listing = pack.infolist()
             _expect_stored(listing)
             _expect_unique(listing)
-            _expect_names({info.filename for info in listing}, images)
+            _expect_names({info.filename for info in listing}, truth)
             return {info.filename: pack.read(info) for info in listing}
     except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, struct.error) as error:
         message = f"The file is not a readable zip ({error}). Was it closed? Is it in another format?"
@@ -79,7 +138,8 @@ def _members(data: bytes, images: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def _expect_stored(listing: list[zipfile.ZipInfo]) -> None:
-    compressed = [i.filename for i in listing if i.compress_type != zipfile.ZIP_STORED]
+    images = [info for info in listing if not info.filename.endswith(INFO_NAME)]
+    compressed = [info.filename for info in images if info.compress_type != zipfile.ZIP_STORED]
     if compressed:
         raise Mistake(
             "compressed",
@@ -89,18 +149,26 @@ def _expect_stored(listing: list[zipfile.ZipInfo]) -> None:
 
 
 def _expect_unique(listing: list[zipfile.ZipInfo]) -> None:
-    names = [i.filename for i in listing]
+    names = [info.filename for info in listing]
     duplicates = sorted({name for name in names if names.count(name) > 1})
     if duplicates:
         raise Mistake(
-            "packed_twice",
-            f"{duplicates[0]} is in the zip more than once: packing again appended to the old file. Open it "
-            "with mode 'w', which starts a new file, not with 'a'.",
+            "written_twice",
+            f"{duplicates[0]} is in the zip {names.count(duplicates[0])} times, after one call of your "
+            "function: write each file once.",
         )
 
 
-def _expect_names(members: set[str], images: dict[str, bytes]) -> None:
-    nested = [name for name in sorted(members) if "/" in name or "\\" in name]
+def _expect_names(members: set[str], truth: Truth) -> None:
+    images = truth["images"]
+    inner = [name for name in members if name.endswith(truth["inner"])]
+    if inner:
+        raise Mistake(
+            "searches_subfolders",
+            f"{inner[0]} was packed, but that image is in a subfolder, {SUBFOLDER}: pack only the files "
+            "directly in the folder (`glob`, not `rglob`; `zip` without -r).",
+        )
+    nested = [name for name in sorted(members) if name.strip("/") != SUBFOLDER and set(name) & {"/", "\\"}]
     if nested:
         raise Mistake(
             "nested_names",
@@ -111,14 +179,19 @@ def _expect_names(members: set[str], images: dict[str, bytes]) -> None:
         raise Mistake(
             "no_dataset_json", f"The zip has no {INFO_NAME}, so the labels are missing: pack that file too."
         )
-    missing = sorted(images.keys() - members)
+    missing, others = sorted(images.keys() - members), sorted(members - images.keys() - {INFO_NAME})
+    if missing and len(missing) == len([name for name in others if name not in STRAYS]):
+        raise Mistake(
+            "renamed",
+            f"{missing[0]} is missing, and there is {others[0]} instead: keep the name of each file, because "
+            f"{INFO_NAME} gives the labels by these.",
+        )
     if missing:
         raise Mistake(
-            "missing_pictures",
-            f"{missing[0]} is missing: {len(missing)} of {len(images)} images are not in the zip. (Opening "
-            "it with mode 'w' inside a loop starts a new zip each time; names must not change.)",
+            "missing_images",
+            f"{missing[0]} is missing: {len(missing)} of {len(images)} images are not in the zip. If you "
+            "open it with mode 'w' inside a loop, each file replaces the zip of the one before.",
         )
-    others = sorted(members - images.keys() - {INFO_NAME})
     if others:
         raise Mistake(
             "stray_member",

@@ -57,3 +57,11 @@ def test_inputs_depend_on_the_seed():
     for numbers, seed in zip(seen, (1, 2, 1), strict=True):
         adding(lambda drawn, numbers=numbers: numbers.extend(drawn) or sum(drawn), seed=seed)
     assert seen[0] == seen[2] != seen[1]
+
+
+def test_long_error_of_a_worker_is_reported_with_its_last_line():
+    def fail(numbers):
+        raise RuntimeError("Caught KeyError in DataLoader worker process 0.\n" + 99 * "  File\n" + "KeyError: 7")
+
+    with pytest.raises(CheckFailed, match=r"worker process 0\. \.\.\. KeyError: 7 \(in line"):
+        adding(fail)
