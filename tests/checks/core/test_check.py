@@ -61,7 +61,9 @@ def test_inputs_depend_on_the_seed():
 
 def test_long_error_of_a_worker_is_reported_with_its_last_line():
     def fail(numbers):
-        raise RuntimeError("Caught KeyError in DataLoader worker process 0.\n" + 99 * "  File\n" + "KeyError: 7")
+        raise RuntimeError(
+            "Caught KeyError in DataLoader worker process 0.\n" + 99 * "  File\n" + "KeyError: 7"
+        )
 
     with pytest.raises(CheckFailed, match=r"worker process 0\. \.\.\. KeyError: 7 \(in line"):
         adding(fail)
