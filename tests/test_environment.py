@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 
 from tests.lessons.lesson import COURSE
 
-LOCKS = [("requirements.txt", "test"), ("tests/bench/requirements.txt", "bench")]
+LOCKS = [("requirements.txt", ("test", "formats")), ("tests/bench/requirements.txt", ("bench",))]
 
 
 @pytest.fixture(scope="module")
@@ -57,11 +57,12 @@ def test_it_takes_the_python_versions_that_the_package_takes(environment: list):
     assert f'requires-python = "{python.removeprefix("python")}"' in pyproject
 
 
-@pytest.mark.parametrize(("file", "extra"), LOCKS)
-def test_a_lock_file_holds_what_the_package_asks_for_and_names_no_index(file: str, extra: str):
+@pytest.mark.parametrize(("file", "extras"), LOCKS)
+def test_a_lock_file_holds_what_the_package_asks_for_and_names_no_index(file: str, extras: tuple[str, ...]):
     versions = locked(file)
     project = tomllib.loads((COURSE / "pyproject.toml").read_text())["project"]
-    asked = map(Requirement, project["dependencies"] + project["optional-dependencies"][extra])
+    lists = [project["dependencies"], *(project["optional-dependencies"][extra] for extra in extras)]
+    asked = [Requirement(one) for wanted in lists for one in wanted]
     refused = [str(one) for one in asked if not one.specifier.contains(versions[one.name])]
     assert not refused, "compile it again"
     assert "://" not in (COURSE / file).read_text()

@@ -19,6 +19,7 @@ MOST_MODULES = 12
 MAY_IMPORT = {
     "course_utils.loading": {"data", "system"},
     "course_utils.storage": {"loading"},
+    "course_utils.formats": {"data"},
     "course_utils.measure": {"loading", "storage", "system"},
     "course_utils.pipeline": {"data", "loading", "paths", "system", "training"},
     "course_utils.checks.core": {"data"},
@@ -55,6 +56,9 @@ ONLY_IN = {
     "nbconvert": ("course_utils.grading",),
     "nbformat": ("course_utils.grading",),
     "IPython": ("course_utils.grading.sandbox",),
+    **dict.fromkeys(
+        ("array_record", "google_crc32c", "h5py", "lmdb", "pyarrow"), ("course_utils.formats",)
+    ),
     "skimage": ("data_setup.sources",),
     "sklearn": ("data_setup.sources",),
     "matplotlib": ("course_utils.measure", "course_utils.pipeline", "course_utils.storage"),

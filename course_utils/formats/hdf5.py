@@ -1,0 +1,80 @@
+"""HDF5 by h5py: images of different lengths as a ragged data set, or as flat bytes with offsets."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from course_utils.formats.sample import RandomAccess, Sample
+
+
+class RaggedHdf5(RandomAccess):
+    """One variable-length element for each sample, as most tutorials store JPEG bytes."""
+
+    title = "HDF5 (ragged)"
+
+    @classmethod
+    def write(cls, path: Path, samples: Iterable[Sample]) -> None:
+        """Append to three data sets that grow."""
+        with h5py.File(path, "x") as file:
+            images = file.create_dataset("images", (0,), h5py.vlen_dtype(np.uint8), maxshape=(None,))
+            names = file.create_dataset("names", (0,), h5py.string_dtype(), maxshape=(None,))
+            labels = file.create_dataset("labels", (0,), np.int64, maxshape=(None,))
+            for number, (name, data, label) in enumerate(samples):
+                for column in (images, names, labels):
+                    column.resize(number + 1, axis=0)
+                images[number] = np.frombuffer(data, np.uint8)
+                names[number], labels[number] = name, label
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._file = h5py.File(path)
+        self.names, self.labels = self._file["names"].asstr()[:], self._file["labels"][:]
+        self._images = self._file["images"]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def read(self, index: int) -> Sample:
+        """Read a reference to the sample, then its bytes."""
+        return Sample(self.names[index], self._images[index].tobytes(), int(self.labels[index]))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class FlatHdf5(RandomAccess):
+    """All bytes in one data set, and their offsets in another."""
+
+    title = "HDF5 (flat)"
+
+    @classmethod
+    def write(cls, path: Path, samples: Iterable[Sample]) -> None:
+        """Collect the bytes, then write them without chunks."""
+        names, data, labels = [list(column) for column in zip(*samples, strict=True)] or [[], [], []]
+        with h5py.File(path, "x") as file:
+            file["images"] = np.frombuffer(b"".join(data), np.uint8)
+            file["offsets"] = np.cumsum([0, *map(len, data)])
+            file["labels"] = np.array(labels, np.int64)
+            file.create_dataset("names", data=names, dtype=h5py.string_dtype(), shape=len(names))
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._file = h5py.File(path)
+        self.offsets, self.labels = self._file["offsets"][:], self._file["labels"][:]
+        self.names = self._file["names"].asstr()[:]
+        self._images = self._file["images"]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def read(self, index: int) -> Sample:
+        """Read one slice of the bytes."""
+        start, end = self.offsets[index : index + 2]
+        return Sample(self.names[index], self._images[start:end].tobytes(), int(self.labels[index]))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()

@@ -1,0 +1,50 @@
+"""A tar as WebDataset lays it out: the files of one sample follow each other and share a key."""
+
+import io
+import json
+import tarfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from course_utils.formats.sample import PackedFormat, Sample
+
+
+class Tar(PackedFormat):
+    """A stream of samples, each a member `.jpg` with its bytes and a member `.json` with name and label."""
+
+    title = "tar (WebDataset)"
+
+    @classmethod
+    def write(cls, path: Path, samples: Iterable[Sample]) -> None:
+        """Append two members for each sample; their common key is the sample's number."""
+        with tarfile.open(path, "x") as archive:
+            for number, (name, data, label) in enumerate(samples):
+                about = json.dumps({"name": name, "label": label}).encode()
+                for kind, content in ("jpg", data), ("json", about):
+                    member = tarfile.TarInfo(f"{number:09d}.{kind}")
+                    member.size = len(content)
+                    archive.addfile(member, io.BytesIO(content))
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._file = path.open("rb")
+
+    def stream(self) -> Iterator[Sample]:
+        """Read the file from its start to its end."""
+        self._file.seek(0)
+        with tarfile.open(fileobj=self._file, mode="r|") as archive:
+            contents = (self._content(archive, member) for member in archive)
+            for data, about in zip(contents, contents, strict=True):
+                found = json.loads(about)
+                yield Sample(found["name"], data, found["label"])
+
+    def close(self) -> None:
+        """Close the tar."""
+        self._file.close()
+
+    @staticmethod
+    def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+        file = archive.extractfile(member)
+        if file is None:
+            raise tarfile.ReadError(f"{member.name} is not a file")
+        return file.read()
