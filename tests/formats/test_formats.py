@@ -86,7 +86,7 @@ def test_existing_data_set_is_not_overwritten(kind, tmp_path):
     path = tmp_path / "packed"
     kind.write(path, drawn(3))
     before = tree(path)
-    with pytest.raises(OSError, match="exists|packed"):
+    with pytest.raises(OSError, match=r"exists|packed"):
         kind.write(path, drawn(4, seed=1))
     assert tree(path) == before
 
@@ -99,7 +99,7 @@ def tree(path: Path) -> dict[str, int]:
 @pytest.mark.parametrize("name", ["SingleFiles", "StoredZip", "IndexedZip"])
 def test_name_that_occurs_twice_is_refused(name, tmp_path):
     twice = [Sample("a.JPEG", b"1", 1), Sample("a.JPEG", b"2", 2)]
-    with pytest.raises((ValueError, FileExistsError), match="named 'a.JPEG'|File exists"):
+    with pytest.raises((ValueError, FileExistsError), match=r"named 'a.JPEG'|File exists"):
         FOUND.installed[name].write(tmp_path / "packed", twice)
 
 
