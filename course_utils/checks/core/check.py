@@ -1,9 +1,11 @@
 """Check one exercise: a probe runs the student's code, and a judge compares what it did with the truth.
 
 In a notebook both run in the kernel. When grading, `make` and `judge` run outside the sandbox, and only
-`probe` runs inside it, beside the student's code; plain data passes between them (see `evidence`).
+`probe` runs inside it, beside the student's code; plain data passes between them (see `evidence`). What the
+student's code must not be able to forge lives in the check's world, outside the sandbox too.
 """
 
+import contextlib
 import sys
 import sysconfig
 import traceback
@@ -16,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from course_utils.checks.core import evidence
+from course_utils.checks.world import MAX_CALLS, BaseWorld, Handle, open_world
 
 # Files of Python, of installed packages and of this package hold no student's code.
 LIBRARY_PREFIXES = (
@@ -75,17 +78,21 @@ class Check:
     Args:
         make: ``make(rng)`` draws ``(inputs, truth)``. The inputs are plain data for the probe; the truth is
             for the judge alone.
-        probe: ``probe(inputs, *answers)`` exercises the student's answers and returns plain data.
-        judge: ``judge(truth, evidence)`` returns a sentence about what is right, or raises `Mistake`.
+        probe: ``probe(inputs, *answers)`` exercises the student's answers and returns plain data. With a
+            world it is ``probe(inputs, handle, *answers)``.
+        judge: ``judge(truth, evidence)`` returns a sentence about what is right, or raises `Mistake`. With a
+            world it is ``judge(truth, evidence, world)``, and reads the world's record.
         outside: ``outside(truth, opened)`` raises `Mistake` if ``inputs["files"]`` were opened too often.
             When grading, the kernel counts that where a student's code cannot reach it, and the probe gets
             the path of a folder in place of the files; in a notebook it is not called.
+        world: ``world(truth)`` makes the world that the probe asks through its handle; None without one.
     """
 
     make: Callable[[np.random.Generator], tuple[Inputs, Truth]]
     probe: Callable[..., Evidence]
-    judge: Callable[[Truth, Evidence], str]
+    judge: Callable[..., str]
     outside: Callable[[Truth, dict[str, int]], None] | None = None
+    world: Callable[[Truth], BaseWorld] | None = None
 
     @classmethod
     def from_module(cls, module: ModuleType) -> "Check":
@@ -99,7 +106,8 @@ class Check:
             raise AttributeError(
                 f"{module.__name__} must define {', '.join(missing)}, as every check module does"
             )
-        return cls(module.make, module.probe, module.judge, getattr(module, "outside", None))
+        more = (getattr(module, name, None) for name in ("outside", "World"))
+        return cls(module.make, module.probe, module.judge, *more)
 
     def __call__(self, *answers: object, seed: int = 0) -> CheckPassed:
         """Check the answers in this process.
@@ -108,25 +116,31 @@ class Check:
             CheckFailed: The answer is wrong; the message says what and what to do next.
         """
         inputs, truth = self.make(np.random.default_rng(seed))
-        data = self.run_probe(evidence.encode(inputs), *answers)
+        world = self.world(truth) if self.world else None
+        with open_world(world) if world else contextlib.nullcontext() as handle:
+            data = self.run_probe(evidence.encode(inputs), *answers, handle=handle)
         try:
-            return CheckPassed(self.verdict(truth, data))
+            return CheckPassed(self.verdict(truth, data, world))
         except Mistake as mistake:
             raise CheckFailed(mistake) from None
 
-    def run_probe(self, inputs: bytes, *answers: object) -> bytes:
+    def run_probe(self, inputs: bytes, *answers: object, handle: Handle | None = None) -> bytes:
         """Run the probe on encoded inputs; return its encoded evidence, or the report of a crash."""
+        handles = () if handle is None else (handle,)
         try:
-            return evidence.encode({"evidence": self.probe(evidence.decode(inputs), *answers)})
+            return evidence.encode({"evidence": self.probe(evidence.decode(inputs), *handles, *answers)})
         except Exception as error:
             return evidence.encode({"crash": crash_report(error)})
 
-    def verdict(self, truth: Truth, data: bytes) -> str:
-        """Judge encoded evidence, and return a sentence about what is right.
+    def verdict(self, truth: Truth, data: bytes, world: BaseWorld | None = None) -> str:
+        """Judge encoded evidence and the record of the world; return a sentence about what is right.
 
         Raises:
             Mistake: The answer is wrong, or the evidence is malformed.
         """
+        if world is not None and world.overloaded:
+            message = f"Your code asked for data more than {MAX_CALLS} times; is there an endless loop?"
+            raise Mistake("too_many_operations", message)
         try:
             found = evidence.decode(data)
         except evidence.DamagedEvidenceError as error:
@@ -137,7 +151,7 @@ class Check:
         if "crash" in found:
             raise mistake_of_crash(str(found["crash"]))
         try:
-            return self.judge(truth, found["evidence"])
+            return self.judge(truth, found["evidence"], *([] if world is None else [world]))
         except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
             # Our probes return evidence of the right form: the answer has tampered with it.
             message = f"The check got data of an unexpected form from your answer: {error!r}."

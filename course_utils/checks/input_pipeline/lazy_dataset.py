@@ -1,148 +1,268 @@
 """Check that a dataset is lazy and indexed like a Python sequence."""
 
 import itertools
-from collections.abc import Callable, Sequence
-from typing import Any
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from course_utils.checks.core import Evidence, Inputs, Mistake, Truth
+from course_utils.checks.world import BaseWorld, Handle, Oracle, served
+
+# The datasets by number: two with a transform, one without, and one for each other kind of collection.
+TRANSFORMED, PLAIN = (0, 1), 2
+KINDS: dict[int, Callable[[list[int]], Any]] = {3: list, 4: tuple, 5: np.array}
 
 
 class MinimalCollection:
     """A collection with a length and items, which knows neither negative indices nor an end.
 
-    It records the indices that it was asked for.
+    Args:
+        world: Knows the items.
+        number: Number of the collection there.
+        length: Number of items.
     """
 
-    def __init__(self, numbers: Sequence[int]) -> None:
-        self.numbers = numbers
-        self.asked: list[int] = []
+    def __init__(self, world: Handle, number: int, length: int) -> None:
+        self._world, self._number, self._length = world, number, length
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return self._length
 
     def __getitem__(self, index: int) -> int:
         if not isinstance(index, int | np.integer) or index < 0:
             raise TypeError(f"this collection takes integer indices from 0 on, not {index!r}")
-        self.asked.append(int(index))
-        return self.numbers[int(index) % len(self.numbers)]
+        item: int = self._world.item(self._number, operator.index(index))
+        return item
+
+
+class Output(NamedTuple):
+    """A call of a transform: that of which dataset, of which item, and what it returned."""
+
+    dataset: int
+    item: int
+    value: int
+
+
+@dataclass
+class Access:
+    """One access to a dataset, and what it caused.
+
+    Attributes:
+        dataset: Number of the dataset; -1 while the datasets are created.
+        index: The index.
+        reads: Collections that items were read from.
+        outputs: The calls of transforms meanwhile.
+        value: What the access returned, if it is an integer.
+        error: Type of the exception that the access raised; empty if it returned.
+    """
+
+    dataset: int
+    index: int
+    reads: list[int] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    value: int | None = None
+    error: str = ""
+
+
+class World(BaseWorld):
+    """The items, the transforms and the order of the accesses; none is known before it is asked for."""
+
+    def __init__(self, truth: Truth) -> None:
+        self._oracle, self.length = Oracle(truth["key"]), int(truth["length"])
+        self.numbers: list[int] = truth["numbers"]
+        self._outputs: dict[int | None, Output] = {}
+        self.creation = Access(-1, 0)
+        self.accesses: list[Access] = []
+        self._left = list(reversed(truth["accesses"]))
+
+    @property
+    def complete(self) -> bool:
+        """Whether all accesses were made."""
+        return not self._left
+
+    @served
+    def item(self, collection: int, index: int) -> int:
+        """Read an item."""
+        self._now.reads.append(collection)
+        return self._item(collection, index)
+
+    @served
+    def transform(self, dataset: int, item: int) -> int:
+        """Transform an item as a random transform does: to another number each time."""
+        value = self._oracle.number(2**40, "output", dataset, item, self.calls)
+        self._outputs[value] = Output(dataset, item, value)
+        self._now.outputs.append(self._outputs[value])
+        return value
+
+    @served
+    def next_access(self) -> tuple[int, int] | None:
+        """Return the dataset and the index to access next."""
+        if self.complete:
+            return None
+        self.accesses.append(Access(*self._left.pop()))
+        return self._now.dataset, self._now.index
+
+    @served
+    def returned(self, value: int | None, error: str) -> None:
+        """Take what an access returned, or the exception it raised."""
+        self._now.value, self._now.error = value, error
+
+    def item_of(self, access: Access) -> int:
+        """Return the item that an access in range reads."""
+        if access.dataset in KINDS:
+            return self.numbers[access.index]
+        return self._item(access.dataset, access.index)
+
+    def source(self, value: int | None) -> Output | None:
+        """Return the call of a transform that returned a value."""
+        return self._outputs.get(value)
+
+    def _item(self, collection: int, index: int) -> int:
+        return self._oracle.number(2**40, "item", collection, index % self.length)
+
+    @property
+    def _now(self) -> Access:
+        return self.accesses[-1] if self.accesses else self.creation
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw the items of a collection and the factor by which the transform multiplies them."""
-    numbers = rng.choice(10_000, size=int(rng.integers(6, 12)), replace=False).tolist()
-    inputs = {"numbers": numbers, "factor": int(rng.integers(2, 9))}
-    return inputs, dict(inputs)
+    """Draw the length of all collections, the items of the plain ones and the order of the accesses."""
+    n = int(rng.integers(6, 12))
+    numbers = rng.choice(10_000, size=n, replace=False).tolist()
+    every = [(dataset, index) for dataset in range(PLAIN + 1) for index in (*range(n), -1, -n)]
+    every += [(dataset, 1) for dataset in TRANSFORMED]
+    kinds = [(dataset, index) for dataset in KINDS for index in range(n)]
+    outside = [(dataset, index) for dataset in TRANSFORMED for index in (n, n + 3, -n - 1)]
+    accesses = [*(every[k] for k in rng.permutation(len(every))), *kinds, *outside]
+    truth = {"key": rng.bytes(16), "length": n, "numbers": numbers, "accesses": accesses}
+    return {"length": n, "numbers": numbers}, truth
 
 
-def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
-    """Index the student's dataset in and out of range, and count reads and transform calls."""
-    numbers: list[int] = inputs["numbers"]
-    factor: int = inputs["factor"]
-    calls: list[int] = []
-
-    def scale(number: int) -> int:
-        calls.append(int(number))
-        return calls[-1] * factor
-
-    collection, n = MinimalCollection(numbers), len(numbers)
-    dataset = dataset_class(collection, scale)
-    found: dict[str, Any] = {
-        "asked_early": len(collection.asked),
-        "calls_early": len(calls),
-        "length": len(dataset),
-    }
-    found["samples"] = [dataset[i] for i in range(n)]
-    found["calls"], found["asked"] = list(calls), list(collection.asked)
-    dataset[1]
-    found["again"] = len(calls) - len(found["calls"])
-    found["negative"] = [_access(dataset, i) for i in (-1, -n)]
-    found["outside"] = [_access(dataset, i) for i in (n, n + 3, -n - 1)]
-    ends = found["outside"][0].get("error") == "IndexError"
-    found["loop"] = len(list(itertools.islice(dataset, n + 5))) if ends else None
-    plain = dataset_class(MinimalCollection(numbers))
-    found["plain"] = [_access(plain, i) for i in range(n)]
-    of_kinds = [dataset_class(kind(numbers), scale) for kind in (list, tuple, np.array)]
-    found["kinds"] = [[int(other[i]) for i in range(n)] for other in of_kinds]
-    return found
+def probe(inputs: Inputs, world: Handle, dataset_class: Callable[..., Any]) -> Evidence:
+    """Index the student's datasets in and out of range, in the order that the world asks for."""
+    n, numbers = inputs["length"], inputs["numbers"]
+    transforms = [partial(world.transform, number) for number in range(max(KINDS) + 1)]
+    datasets = [dataset_class(MinimalCollection(world, k, n), transforms[k]) for k in TRANSFORMED]
+    datasets.append(dataset_class(MinimalCollection(world, PLAIN, n)))
+    datasets += [dataset_class(kind(numbers), transforms[k]) for k, kind in KINDS.items()]
+    lengths = [len(dataset) for dataset in datasets]
+    while (access := world.next_access()) is not None:
+        number, index = access
+        if 0 <= index < n and number != PLAIN:
+            world.returned(_number(datasets[number][index]), "")
+        else:
+            world.returned(*_access(datasets[number], index))
+    return {"lengths": lengths, "loop": _loop(datasets[0], n)}
 
 
-def _access(dataset: Any, index: int) -> Evidence:  # noqa: ANN401 - the student's dataset
+def _access(dataset: Any, index: int) -> tuple[int | None, str]:  # noqa: ANN401 - the student's dataset
     try:
-        return {"value": dataset[index]}
+        return _number(dataset[index]), ""
     except Exception as error:
-        return {"error": type(error).__name__, "text": str(error)}
+        return None, type(error).__name__
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def _number(value: object) -> int | None:
+    return int(value) if isinstance(value, int | np.integer) else None
+
+
+def _loop(dataset: Any, n: int) -> int | None:  # noqa: ANN401 - the student's dataset
+    """Return how many samples a `for` loop gets; None where nothing would end it."""
+    _, error = _access(dataset, n)
+    return len(list(itertools.islice(dataset, n + 5))) if error == "IndexError" else None
+
+
+def judge(truth: Truth, found: Evidence, world: World) -> str:
     """Check laziness, samples, transform calls, and negative and out-of-range indices."""
-    numbers = truth["numbers"]
-    expected = [number * truth["factor"] for number in numbers]
-    _judge_laziness(found)
-    if found["length"] != len(numbers):
+    if not world.complete:
+        raise Mistake("no_evidence", "The check could not make all its accesses to your dataset.")
+    inside = [access for access in world.accesses if -world.length <= access.index < world.length]
+    positive = [access for access in inside if access.index >= 0]
+    _judge_laziness(world, positive)
+    if wrong := [length for length in found["lengths"] if length != world.length]:
+        raise Mistake("wrong_length", f"len(dataset) is {wrong[0]} for a collection of {world.length} items.")
+    _judge_samples(world, positive)
+    if any(access.value != world.item_of(access) for access in positive if access.dataset == PLAIN):
         raise Mistake(
-            "wrong_length", f"len(dataset) is {found['length']} for a collection of {len(numbers)} items."
+            "no_transform",
+            "Without a transform (transform=None), dataset[i] must be the item itself, unchanged.",
         )
-    if found["samples"] != expected or any(kind != expected for kind in found["kinds"]):
+    _judge_negative_indices(world, [access for access in inside if access.index < 0])
+    _judge_ends(world, found["loop"])
+    return "The dataset is lazy, transforms once per access, and is indexed like Python's own sequences."
+
+
+def _judge_laziness(world: World, accesses: list[Access]) -> None:
+    if outputs := world.creation.outputs:
+        raise Mistake(
+            "eager_transform",
+            f"The transform ran {len(outputs)} times while the datasets were created. Keep the items "
+            "as they are, and apply the transform in __getitem__, when a sample is read.",
+        )
+    if reads := world.creation.reads:
+        raise Mistake(
+            "reads_everything",
+            f"Creating the datasets already read {len(reads)} items. Keep the collection itself, "
+            "not a copy: its items may be files.",
+        )
+    if any(len(access.reads) > 1 for access in accesses):
+        raise Mistake("reads_everything", "Reading one sample must read one item: access only items[index].")
+
+
+def _judge_samples(world: World, accesses: list[Access]) -> None:
+    transformed = [access for access in accesses if access.dataset != PLAIN]
+    sources = [(access, world.source(access.value)) for access in transformed]
+    if any(source and source.dataset != access.dataset for access, source in sources):
+        raise Mistake(
+            "shared_between_datasets",
+            "One of several datasets returned a sample of another. Keep items and transform on `self`, not "
+            "on the class or in global variables.",
+        )
+    if any(not source or source.item != world.item_of(access) for access, source in sources):
         raise Mistake(
             "wrong_samples",
             "dataset[i] must be transform(items[i]): apply the transform to the item and return the result.",
         )
-    if found["calls"] != numbers or found["again"] != 1:
+    if any([output.value for output in access.outputs] != [access.value] for access in transformed):
         raise Mistake(
             "transform_not_once",
             "The transform must run exactly once per access, also when an index is read again: a random "
             "transform should give a new result in every epoch. Do not cache results or call it twice.",
         )
-    if [one.get("value") for one in found["plain"]] != numbers:
-        raise Mistake(
-            "no_transform",
-            "Without a transform (transform=None), dataset[i] must be the item itself, unchanged.",
-        )
-    _judge_indices(found, expected)
-    return "The dataset is lazy, transforms once per access, and is indexed like Python's own sequences."
 
 
-def _judge_laziness(found: Evidence) -> None:
-    if found["calls_early"]:
-        raise Mistake(
-            "eager_transform",
-            f"The transform ran {found['calls_early']} times while the dataset was created. Keep the items "
-            "as they are, and apply the transform in __getitem__, when a sample is read.",
-        )
-    if found["asked_early"]:
-        raise Mistake(
-            "reads_everything",
-            f"Creating the dataset already read {found['asked_early']} items. Keep the collection itself, "
-            "not a copy: its items may be files.",
-        )
-    if len(found["asked"]) > len(found["samples"]):
-        raise Mistake("reads_everything", "Reading one sample must read one item: access only items[index].")
+def _judge_negative_indices(world: World, accesses: list[Access]) -> None:
+    for access in accesses:
+        source = world.source(access.value)
+        found = access.value if access.dataset == PLAIN else source and source.item
+        if found != world.item_of(access):
+            raise Mistake(
+                "negative_index",
+                "dataset[-1] must be the last sample and dataset[-len(dataset)] the first. The collection "
+                "may not support negative indices: convert them to positive ones before you access it.",
+            )
 
 
-def _judge_indices(found: Evidence, expected: list[int]) -> None:
-    if [one.get("value") for one in found["negative"]] != [expected[-1], expected[0]]:
-        raise Mistake(
-            "negative_index",
-            "dataset[-1] must be the last sample and dataset[-len(dataset)] the first. The collection may "
-            "not support negative indices: convert them to positive ones before you access it.",
-        )
-    for one in found["outside"]:
-        if "value" in one:
+def _judge_ends(world: World, loop: int | None) -> None:
+    for access in world.accesses:
+        if -world.length <= access.index < world.length:
+            continue
+        if not access.error:
             raise Mistake(
                 "no_index_error",
                 "An index outside -len(dataset) ... len(dataset)-1 returned a sample. Raise IndexError "
                 "instead: it ends a `for` loop over your dataset, and it reveals a wrong index that would "
                 "otherwise give a wrong sample.",
             )
-        if one["error"] != "IndexError":
+        if access.error != "IndexError":
             raise Mistake(
                 "other_error",
-                f"An index out of range raised {one['error']}. Raise IndexError, as Python's sequences do: "
+                f"An index out of range raised {access.error}. Raise IndexError, as Python's sequences do: "
                 "it ends a `for` loop over your dataset.",
             )
-    if found["loop"] != len(expected):
-        raise Mistake(
-            "no_index_error", f"A `for` loop over {len(expected)} samples returned {found['loop']}."
-        )
+    if loop != world.length:
+        raise Mistake("no_index_error", f"A `for` loop over {world.length} samples returned {loop}.")

@@ -10,11 +10,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from course_utils.checks.core import evidence
+from course_utils.checks.world import BaseWorld, WorldServer
 from course_utils.grading.sandbox.isolation import Limits, create_group, sandbox_command
 from course_utils.grading.sandbox.protocol import MAX_PICTURES, Channel, ClosedError, ControlMessage, Setup
 from course_utils.grading.sandbox.steps import Handout, Reply, Step
@@ -130,11 +133,13 @@ class Sandbox:
         start = time.monotonic()
         deadline = min(start + self.limits.cell_seconds, end)
         handout = step.handout()
+        world = handout.world() if handout.world else None
         try:
             self._place_files(handout)
-            channel.send(self._request(step, handout), deadline)
-            reply = _reply(channel.receive(deadline))
-            reply.opened = self._count_openings(handout)
+            with self._serve(world) as address:
+                channel.send(self._request(step, handout) | {"world": address}, deadline)
+                reply = _reply(channel.receive(deadline))
+            reply.opened, reply.world = self._count_openings(handout), world
         except TimeoutError:
             reply = Reply("timed out", f"This cell did not finish within {deadline - start:.0f} seconds.")
         except _FilesNotPlacedError as error:
@@ -154,6 +159,27 @@ class Sandbox:
             self._control_message({"action": "place_files", "folder": handout.folder}, file.fileno())
         if (answer := self._answer()) != b"placed":
             raise _FilesNotPlacedError(answer.decode())
+
+    @contextmanager
+    def _serve(self, world: BaseWorld | None) -> Iterator[str]:
+        """Serve a world to the submission while a step runs; yield the address of its socket, if any."""
+        if world is None:
+            yield ""
+            return
+        address = f"/tmp/world-{secrets.token_hex(8)}"  # a submission cannot create it first
+        self._control_message({"action": "open_socket", "address": address})
+        try:
+            answer, descriptors, *_ = socket.recv_fds(self._control, 4096, 1)
+        except OSError as error:
+            raise _FilesNotPlacedError(str(error)) from error
+        if not descriptors:
+            raise _FilesNotPlacedError(answer.decode())
+        try:
+            with WorldServer(world, socket.socket(fileno=descriptors[0])):
+                yield address
+        finally:
+            if self.kind == "none":
+                Path(address).unlink(missing_ok=True)
 
     def _count_openings(self, handout: Handout) -> dict[str, int] | None:
         if not handout.folder:

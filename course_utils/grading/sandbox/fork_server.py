@@ -58,6 +58,8 @@ def serve(control: socket.socket, setup: Setup) -> None:
             os.close(descriptors[0])
         elif message["action"] == "place_files":
             control.send(_place_files(watched, f"/proc/{child}/root{message['folder']}", descriptors[0]))
+        elif message["action"] == "open_socket":
+            _open_socket(control, f"/proc/{child}/root{message['address']}")
         elif message["action"] == "count_openings":
             control.send(json.dumps(watched[-1].opened()).encode())
         else:
@@ -74,6 +76,20 @@ def _place_files(watched: list[WatchedFolder], place: str, descriptor: int) -> b
         return b"placed"
     except OSError as error:  # a student may have filled the disk
         return str(error).encode()
+
+
+def _open_socket(control: socket.socket, address: str) -> None:
+    """Listen on a Unix socket that only the submission sees, and hand it to the client."""
+    before = os.umask(0)  # a submission is another user, and must be able to connect
+    try:
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(address)
+            listener.listen()
+            socket.send_fds(control, [b"listening"], [listener.fileno()])
+    except OSError as error:  # a student may have filled the disk
+        control.send(str(error).encode())
+    finally:
+        os.umask(before)
 
 
 def _run_and_exit(function: Callable[..., None], *arguments: Any) -> NoReturn:  # noqa: ANN401 - passed on

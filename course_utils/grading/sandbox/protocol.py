@@ -39,16 +39,18 @@ class ControlMessage(TypedDict, total=False):
     """A message from the client to the fork server, as JSON.
 
     Attributes:
-        action: `run`, `place_files`, `count_openings` or `end`.
+        action: `run`, `place_files`, `count_openings`, `open_socket` or `end`.
         limits: For `run`: the fields of `Limits`.
         user: For `run`: numeric user of the submission.
         folder: For `place_files`: the folder to make; a file with the encoded files comes with the message.
+        address: For `open_socket`: path of the Unix socket to make, whose descriptor comes with the answer.
     """
 
     action: Required[str]
     limits: dict[str, Any]
     user: int
     folder: str
+    address: str
 
 
 class Channel:

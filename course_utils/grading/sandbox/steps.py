@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from course_utils.checks.world import BaseWorld
+
 
 @dataclass(frozen=True)
 class Handout:
@@ -14,11 +16,13 @@ class Handout:
         inputs: The encoded inputs.
         folder: Folder in the sandbox that gets `files` and is watched from outside; empty without one.
         files: The files by name.
+        world: Makes the world that the probe asks; None for a check without one.
     """
 
     inputs: bytes = b""
     folder: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
+    world: Callable[[], BaseWorld] | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class Reply:
         pictures: PNG files.
         seconds: Wall time.
         opened: How often each file of the handout was opened, as counted from outside; None if not watched.
+        world: The world that the probe asked, with its record; no submission can forge it.
     """
 
     outcome: str = "done"
@@ -64,3 +69,4 @@ class Reply:
     pictures: list[bytes] = field(default_factory=list)
     seconds: float = 0.0
     opened: dict[str, int] | None = None
+    world: BaseWorld | None = None

@@ -18,6 +18,7 @@ from traitlets import Bytes, List, Type
 from traitlets.config import Config
 
 from course_utils.checks.core import Check, crash_report, evidence
+from course_utils.checks.world import Handle
 from course_utils.grading.sandbox.protocol import MAX_PICTURES, Channel
 
 MAX_PICTURE_BYTES = 2**20
@@ -113,6 +114,7 @@ def _run_check(shell: InteractiveShell, step: dict[str, Any]) -> dict[str, Any]:
     try:
         check: Check = getattr(importlib.import_module(step["module"]), step["check"])
         answers = eval(f"({step['answers']})", shell.user_ns)
-        return {"evidence": check.run_probe(step["inputs"], *answers)}
+        handle = Handle(step["world"]) if step["world"] else None
+        return {"evidence": check.run_probe(step["inputs"], *answers, handle=handle)}
     except BaseException as error:  # SystemExit, too, is a crash of the answer
         return {"evidence": evidence.encode({"crash": crash_report(error)})}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import zlib
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from nbformat import NotebookNode
@@ -51,7 +52,10 @@ class Judge:
         return draw
 
     def _handout(self, name: str, inputs: Inputs) -> Handout:
-        if self.lesson.check(name).outside is None or not self.watched:
+        check, truth = self.lesson.check(name), self._truths[name]
+        if check.world is not None:
+            return Handout(evidence.encode(inputs), world=partial(check.world, truth))
+        if check.outside is None or not self.watched:
             return Handout(evidence.encode(inputs))
         folder = f"/tmp/files-{secrets.token_hex(8)}"  # a submission cannot create it first
         return Handout(evidence.encode({**inputs, "files": folder}), folder, inputs["files"])
@@ -91,7 +95,7 @@ class Judge:
         graded = self.lesson.graded[name]
         check, truth = self.lesson.check(graded.check), self._truths[graded.check]
         try:
-            sentence = check.verdict(truth, reply.evidence)
+            sentence = check.verdict(truth, reply.evidence, reply.world)
             if reply.opened is not None and check.outside is not None:
                 check.outside(truth, reply.opened)
             return "right", "", sentence

@@ -45,7 +45,7 @@ def grade(sandbox: Sandbox, lesson: Lesson, submission: Submission, seed: int | 
         seed: Seed of the inputs; random by default.
     """
     start = time.monotonic()
-    seed = secrets.randbits(32) if seed is None else seed
+    seed = secrets.randbits(63) if seed is None else seed
     restored = restore_notebook(submission.notebook(), lesson.released)
     notebook = restored.notebook
     findings = [

@@ -12,9 +12,10 @@ from course_utils.checks.core.check import Mistake
 from course_utils.grading.course.lesson import Lesson
 from course_utils.grading.sandbox.client import Sandbox
 from course_utils.grading.sandbox.isolation import backends
+from course_utils.grading.sandbox.steps import Reply
 from course_utils.grading.scoring.judge import Judge
 from course_utils.grading.scoring.scorer import find_suspicious_code, sandbox_steps
-from tests.grading.attacks import forge
+from tests.grading.attacks import forge, forge_world
 from tests.grading.toy_course import cell_of
 from tests.lessons.lesson import LESSONS
 
@@ -51,17 +52,17 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 @pytest.fixture(scope="module", params=LESSONS, ids=[lesson.name for lesson in LESSONS])
-def examined(request: pytest.FixtureRequest, sandbox: Sandbox) -> list[tuple[Judge, dict[str, bytes]]]:
-    """The evidence of a lesson's solution, with new inputs for each seed."""
+def examined(request: pytest.FixtureRequest, sandbox: Sandbox) -> list[tuple[Judge, dict[str, Reply]]]:
+    """The replies to the checks of a lesson's solution, with new inputs for each seed."""
     lesson = Lesson(request.param.solution.parent)
     found = []
     for seed in SEEDS:
         judge = Judge(lesson, seed)
         steps = sandbox_steps(lesson, nbformat.from_dict(lesson.source), judge)
         replies = sandbox.run(steps, lesson.files())
-        data = {step.check: replies[step.index].evidence for step in steps if step.check}
-        assert len(data) == len(lesson.graded) > 0
-        found.append((judge, data))
+        checked = {step.check: replies[step.index] for step in steps if step.check}
+        assert len(checked) == len(lesson.graded) > 0
+        found.append((judge, checked))
     return found
 
 
@@ -78,9 +79,27 @@ def test_forged_counts_of_openings_earn_nothing_and_are_suspicious(sandbox, name
     assert {finding.kind for finding in find_suspicious_code(lesson, notebook, {})} == {"suspicious"}
 
 
-def _verdict(judge: Judge, name: str, data: bytes) -> str:
+@pytest.mark.parametrize("forgery", forge_world.FORGERIES, ids=str)
+def test_forged_behaviour_earns_nothing(sandbox, forgery):
+    """What an answer did is seen by a world outside: no code beside the answer can tell otherwise."""
+    lesson = Lesson(next(one.solution.parent for one in LESSONS if one.name == forgery.lesson))
+    notebook = nbformat.from_dict(lesson.source)
+    cell_of(notebook, f"{forgery.check}_answer").source = forgery.source
+    judge = Judge(lesson, seed=1)
+    steps = sandbox_steps(lesson, notebook, judge)
+    chosen = [step for step in steps if step.check == forgery.check or step.source == forgery.source]
+    setup = [step for step in steps[: steps.index(chosen[0])] if "import" in step.source and not step.check]
+    replies = sandbox.run([*setup, *chosen], lesson.files())
+    answer, check = (replies[step.index] for step in chosen)
+    found = judge.outcome(forgery.check, notebook, replies)
+    assert (found["points"], answer.error) == (0, ""), found
+    assert found["mistake"] in forgery.mistakes, (found, check.text)
+
+
+def _verdict(judge: Judge, name: str, reply: Reply, data: bytes) -> str:
+    """Judge evidence together with the world of a reply."""
     try:
-        return judge.lesson.check(name).verdict(judge.truth(name), data)
+        return judge.lesson.check(name).verdict(judge.truth(name), data, reply.world)
     except Mistake as mistake:
         return f"mistake: {mistake.name}"
 
@@ -95,36 +114,29 @@ def _changed(value: object, change: Callable[[object], object]) -> object:
 
 def test_solution_is_right_for_each_seed(examined):
     for judge, found in examined:
-        assert {
-            name: _verdict(judge, name, data).split(":")[0] for name, data in found.items() if not data
-        } == {}
-        wrong = {
-            name: verdict
-            for name, data in found.items()
-            if "mistake" in (verdict := _verdict(judge, name, data))
-        }
-        assert wrong == {}
+        verdicts = {name: _verdict(judge, name, reply, reply.evidence) for name, reply in found.items()}
+        assert {name: verdict for name, verdict in verdicts.items() if "mistake" in verdict} == {}
 
 
 def test_evidence_of_other_inputs_is_wrong_in_some_exercise(examined):
     """Evidence kept from one grading must not pass in the next; some exercises have fixed answers."""
-    (_, old), (judge, _) = examined
-    copied = [name for name, data in old.items() if "mistake" in _verdict(judge, name, data)]
+    (_, old), (judge, new) = examined
+    copied = [name for name in old if "mistake" in _verdict(judge, name, new[name], old[name].evidence)]
     assert copied
 
 
 @pytest.mark.parametrize("forged", FORGED, ids=repr)
 def test_forged_evidence_is_a_mistake(examined, forged):
     judge, found = examined[0]
-    for name in found:
-        assert "mistake" in _verdict(judge, name, evidence.encode({"evidence": forged})), name
+    for name, reply in found.items():
+        assert "mistake" in _verdict(judge, name, reply, evidence.encode({"evidence": forged})), name
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, True, None])
 def test_special_numbers_in_the_evidence_are_a_mistake(examined, number):
     judge, found = examined[0]
-    for name, data in found.items():
-        right = evidence.decode(data)["evidence"]
+    for name, reply in found.items():
+        right = evidence.decode(reply.evidence)["evidence"]
 
         def special(value):
             if isinstance(value, np.ndarray):
@@ -133,5 +145,5 @@ def test_special_numbers_in_the_evidence_are_a_mistake(examined, number):
 
         changed = evidence.encode({"evidence": _changed(right, special)})
         assert changed == evidence.encode({"evidence": right}) or "mistake" in _verdict(
-            judge, name, changed
+            judge, name, reply, changed
         ), name

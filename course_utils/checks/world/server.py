@@ -1,0 +1,145 @@
+"""Serves the world of a check to all processes of a student, in a thread of the judge's process.
+
+Measured on a 2-core machine: 35 µs a call over the socket, 5 µs directly.
+"""
+
+import selectors
+import socket
+import struct
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from course_utils.checks.world.handle import Handle
+from course_utils.checks.world.messages import MAX_BYTES, PREFIX, framed
+from course_utils.checks.world.state import BaseWorld
+
+MAX_CONNECTIONS = 256
+
+
+class WorldServer:
+    """Serves a world until its `with` block ends; then nothing changes the record any more.
+
+    Whatever comes in is hostile: who sends what is not a call, too much, or reads no replies loses the
+    connection.
+
+    Args:
+        world: Called by one thread at a time.
+        listener: A listening Unix socket, which the server owns from now on.
+    """
+
+    def __init__(self, world: BaseWorld, listener: socket.socket) -> None:
+        self.world, self._listener = world, listener
+        self._lock = threading.Lock()
+        self._wake, self._woken = socket.socketpair()
+        self._connections: dict[socket.socket, _Connection] = {}
+        self._selector = selectors.DefaultSelector()
+        self._thread = threading.Thread(target=self._serve, name="world", daemon=True)
+
+    def __enter__(self) -> "WorldServer":
+        self._listener.setblocking(False)
+        self._selector.register(self._listener, selectors.EVENT_READ)
+        self._selector.register(self._woken, selectors.EVENT_READ)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._wake.send(b"!")
+        self._thread.join()
+        self._selector.close()
+        for sock in (self._listener, self._wake, self._woken, *self._connections):
+            sock.close()
+
+    def answer(self, request: bytes, caller: int) -> bytes:
+        """Answer one request."""
+        with self._lock:
+            return self.world.answer(request, caller)
+
+    def _serve(self) -> None:
+        while True:
+            for key, _ in self._selector.select():
+                if key.fileobj is self._woken:
+                    return
+                if key.fileobj is self._listener:
+                    self._accept()
+                else:
+                    self._handle(key.data)
+
+    def _accept(self) -> None:
+        try:
+            sock, _ = self._listener.accept()
+        except OSError:  # it has gone already, or there are no descriptors left
+            return
+        if len(self._connections) >= MAX_CONNECTIONS:
+            sock.close()
+            return
+        sock.setblocking(False)
+        connection = self._connections[sock] = _Connection(sock)
+        self._selector.register(sock, selectors.EVENT_READ, connection)
+
+    def _handle(self, connection: "_Connection") -> None:
+        try:
+            for request in connection.requests():
+                reply = framed(self.answer(request, connection.caller))
+                # A caller waits for each reply, so that there is always room for it.
+                if connection.sock.send(reply) < len(reply):
+                    raise ConnectionError("the caller reads no replies")
+            done = self.world.overloaded
+        except OSError:
+            done = True
+        if done:
+            self._selector.unregister(connection.sock)
+            del self._connections[connection.sock]
+            connection.sock.close()
+
+
+class _Connection:
+    """A connection, and the part of a request that has arrived on it."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock, self.caller = sock, _process_of(sock)
+        self._received = b""
+
+    def requests(self) -> Iterator[bytes]:
+        """Yield the requests that have arrived completely.
+
+        Raises:
+            OSError: The caller has closed the connection, or sends too much.
+        """
+        part = self.sock.recv(MAX_BYTES)
+        if not part:
+            raise ConnectionError("closed")
+        self._received += part
+        while len(self._received) >= PREFIX:
+            end = PREFIX + int.from_bytes(self._received[:PREFIX], "little")
+            if end > MAX_BYTES:
+                raise ConnectionError("a request is too long")
+            if len(self._received) < end:
+                return
+            request, self._received = self._received[PREFIX:end], self._received[end:]
+            yield request
+
+
+def _process_of(sock: socket.socket) -> int:
+    """Return the process that made a connection, as the kernel knows it."""
+    if sys.platform == "darwin":
+        sol_local, local_peerpid = 0, 2
+        return sock.getsockopt(sol_local, local_peerpid)
+    credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    process, *_ = struct.unpack("3i", credentials)
+    return int(process)
+
+
+@contextmanager
+def open_world(world: BaseWorld) -> Iterator[Handle]:
+    """Serve a world to this process and its descendants, as a notebook does; yield the handle to it."""
+    with tempfile.TemporaryDirectory() as folder:
+        address = str(Path(folder) / "world")
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(address)
+        listener.listen()
+        with WorldServer(world, listener) as server:
+            yield Handle(address, server.answer)

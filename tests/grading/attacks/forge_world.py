@@ -1,0 +1,133 @@
+"""Wrong answers that try to pass as right where the check watches behaviour through a world.
+
+Each holds a wrong answer and code that forges what the answer did: it replaces the probe, answers in its place,
+replays what it has seen, or attacks the handle.
+"""
+
+from dataclasses import dataclass
+
+from tests.bank import answer
+
+# Finds the check module and its check; the student's process holds both.
+FIND = """
+import sys, threading, gc
+from course_utils.checks.core.check import Check
+from course_utils.checks import {lesson} as checks
+check = checks.{check}
+module = sys.modules["course_utils.checks.{lesson}.{check}"]
+
+def replace_probe(probe):
+    vars(check)["probe"] = probe  # the dataclass is frozen, its dictionary is not
+
+"""
+
+
+@dataclass(frozen=True)
+class Forgery:
+    """A wrong answer, and the code before it that forges the check.
+
+    Attributes:
+        check: The exercise.
+        name: What is forged.
+        code: Runs before the answer; `check`, `module` and `replace_probe` are there.
+        wrong: The wrong answer, from the bank.
+        mistakes: The names of mistakes that the judge may find.
+        lesson: The lesson.
+    """
+
+    check: str
+    name: str
+    code: str
+    wrong: str
+    mistakes: tuple[str, ...]
+    lesson: str
+
+    def __str__(self) -> str:
+        return f"{self.check}-{self.name}"
+
+    @property
+    def source(self) -> str:
+        """The source of the answer's cell."""
+        checks = self.lesson[3:]
+        return (
+            FIND.format(lesson=checks, check=self.check)
+            + self.code
+            + answer(checks, self.check, self.wrong).source
+        )
+
+
+def _forgeries(
+    lesson: str, check: str, wrong: str, codes: dict[str, tuple[str, tuple[str, ...]]]
+) -> list[Forgery]:
+    return [Forgery(check, name, code, wrong, mistakes, lesson) for name, (code, mistakes) in codes.items()]
+
+
+LAZY_DATASET = {
+    "probe_replaced_by_evidence": (
+        "replace_probe(lambda inputs, world, answer: {'lengths': [inputs['length']] * 6, 'loop': inputs['length']})\n",
+        ("no_evidence",),
+    ),
+    "values_made_up": (
+        """
+def probe(inputs, world, answer):
+    while world.next_access() is not None:
+        world.returned(7, "")
+    return {"lengths": [inputs["length"]] * 6, "loop": inputs["length"]}
+replace_probe(probe)
+""",
+        ("wrong_samples",),
+    ),
+    "values_replayed": (
+        """
+def probe(inputs, world, answer):
+    n = inputs["length"]
+    items = {(d, i): world.item(d, i) for d in range(3) for i in range(n)}
+    values = {place: world.transform(place[0], item) for place, item in items.items()}
+    while (access := world.next_access()) is not None:
+        d, i = access
+        if not -n <= i < n:
+            world.returned(None, "IndexError")
+        elif d == 2:
+            world.returned(items[d, i % n], "")
+        else:
+            world.returned(values[d, i % n] if d < 2 else world.transform(d, inputs["numbers"][i]), "")
+    return {"lengths": [n] * 6, "loop": n}
+replace_probe(probe)
+""",
+        ("eager_transform",),
+    ),
+    "record_cleared_by_a_thread": (
+        """
+def clear():
+    while True:
+        for thing in gc.get_objects():
+            if type(thing).__name__ in ("World", "Access"):
+                vars(thing).clear()
+threading.Thread(target=clear, daemon=True).start()
+""",
+        ("reads_everything",),
+    ),
+    "record_taken_back": (
+        """
+import signal
+from course_utils.checks.world.handle import Handle
+honest = Handle.call
+def call(handle, method, *arguments):
+    if method == "next_access":
+        for name in ("__init__", "accesses", "creation", "_now", "clear"):
+            try:
+                honest(handle, name)
+            except RuntimeError:
+                pass
+    return honest(handle, method, *arguments)
+Handle.call = call
+""",
+        ("reads_everything",),
+    ),
+    "world_replaced": (
+        "module.World = lambda truth: None\nvars(check)['world'] = None\nvars(check)['judge'] = lambda *a: 'right'\n",
+        ("reads_everything",),
+    ),
+}
+
+FORGERIES = _forgeries("00_input_pipeline", "lazy_dataset", "wrong_copies_the_items", LAZY_DATASET)
