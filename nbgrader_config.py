@@ -34,6 +34,8 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 c.Autograde.pre_convert_hook = "course_utils.grading.nbgrader_plugins.gradebook.before_autograde"
+c.Autograde.post_convert_hook = "course_utils.grading.nbgrader_plugins.gradebook.after_autograde"
+c.GenerateFeedback.exporter_class = "course_utils.grading.nbgrader_plugins.feedback_page.FeedbackExporter"
 c.Autograde.exporter_class = "course_utils.grading.nbgrader_plugins.exporter.SubmissionExporter"
 
 # A student can change what they handed in: collect dates it by the file system and follows no link.

@@ -5,6 +5,7 @@ import shutil
 import sys
 
 import pytest
+from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
 
 from course_utils.grading import cli
@@ -19,10 +20,16 @@ def course(tmp_path_factory):
     forget_toy_checks()  # other tests import them from elsewhere
     course = make_course(root, checks=root / "checks")
     submit(course, "ann")
-    submit(course, "bob", total="def total_of(numbers):\n    return sum(numbers) + 1")
+    bob = submit(course, "bob", paste_screenshot, total="def total_of(numbers):\n    return sum(numbers) + 1")
+    (bob / "page.html").write_text("<script>alert(1)</script>")
     yield course
     sys.path.remove(str(root / "checks"))
     forget_toy_checks()
+
+
+def paste_screenshot(notebook):
+    pictures = {"image.png": {"image/png": "iVBORw0KGgo="}}
+    notebook.cells.append(new_markdown_cell("![what I saw](attachment:image.png)", attachments=pictures))
 
 
 def forget_toy_checks():
@@ -95,9 +102,18 @@ def test_changed_marks_are_written_with_write(course, run):
     assert _score(course, "bob") == 6
 
 
+def test_formgrader_finds_no_file_of_a_student(course):
+    assert sorted(path.name for path in (course.root / "autograded" / "bob" / LESSON).iterdir()) == [
+        f"{LESSON}.ipynb",
+        "lesson_file.txt",
+    ]
+
+
 def test_feedback_shows_the_verdicts(course, run):
     assert run("feedback")[0] == 0
     page = (course.root / "feedback" / "bob" / LESSON / f"{LESSON}.html").read_text()
+    assert 'src="data:image/png;base64,iVBORw0KGgo="' in page
+    assert "Content-Security-Policy" in page
     assert "✓ The number is right." in page
 
 

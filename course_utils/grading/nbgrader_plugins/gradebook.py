@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +14,7 @@ from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 
 from course_utils.grading.course import Course, Task, course_at
-from course_utils.grading.submission import sanitize_folder
+from course_utils.grading.submission import STAMP, sanitize_folder
 
 
 class NotWrittenError(RuntimeError):
@@ -25,6 +26,23 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
     course = _course_here(str(Path.cwd()))
     register(course, assignment)
     sanitize_folder(Path(notebooks[0]).parent, assignment)
+
+
+def after_autograde(assignment: str, student: str, notebooks: list[str]) -> None:
+    """Remove a student's own files from `autograded/`: nbgrader's hook after each submission.
+
+    The formgrader serves that folder with a teacher's rights, pages with scripts included.
+    """
+    course = _course_here(str(Path.cwd()))
+    owner = Path(notebooks[0]).parent.parent.name  # `student` may be a pattern
+    folder = course.folder(course.directory.autograded_directory, owner, assignment)
+    kept = {*course.lesson(assignment).files(), f"{assignment}.ipynb", STAMP}
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir() and not path.is_symlink():
+            with suppress(OSError):  # it is not empty
+                path.rmdir()
+        elif str(path.relative_to(folder)) not in kept:
+            path.unlink()
 
 
 @lru_cache(maxsize=4)

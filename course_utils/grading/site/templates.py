@@ -6,6 +6,8 @@ from pathlib import Path
 
 STUDENT_EXTENSIONS_OFF = ("formgrader", "create-assignment", "course-list")
 TEACHER_EXTENSIONS_OFF = ("course-list",)
+# A second defence behind the sanitised notebooks: what students wrote loads no picture from elsewhere.
+TEACHER_POLICY = "; img-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'"
 KERNEL = "feeding-the-gpu"
 
 _HUB = '''"""A JupyterHub for this course. Administrators: copy from here what your Hub lacks.
@@ -86,7 +88,7 @@ def render(root: Path, course: Path, teachers: tuple[str, ...]) -> dict[str, str
         "jupyter/student/nbgrader_config.py": _STUDENT.format(**values),
         "jupyter/teacher/nbgrader_config.py": _TEACHER.format(**values),
         "jupyter/student/jupyter_server_config.json": _server_config(("formgrader", "course_list")),
-        "jupyter/teacher/jupyter_server_config.json": _server_config(("course_list",)),
+        "jupyter/teacher/jupyter_server_config.json": _server_config(("course_list",), TEACHER_POLICY),
         "jupyter/student/labconfig/page_config.json": _page_config(STUDENT_EXTENSIONS_OFF),
         "jupyter/teacher/labconfig/page_config.json": _page_config(TEACHER_EXTENSIONS_OFF),
         "jupyter/student/labconfig/default_setting_overrides.json": _NEWS_OFF,
@@ -95,9 +97,9 @@ def render(root: Path, course: Path, teachers: tuple[str, ...]) -> dict[str, str
     }
 
 
-def _server_config(off: tuple[str, ...]) -> str:
+def _server_config(off: tuple[str, ...], more_policy: str = "") -> str:
     """Disable server extensions, and let JupyterLab show the formgrader in a frame."""
-    policy = {"headers": {"Content-Security-Policy": "frame-ancestors 'self'"}}
+    policy = {"headers": {"Content-Security-Policy": f"frame-ancestors 'self'{more_policy}"}}
     extensions = {f"nbgrader.server_extensions.{name}": False for name in off}
     settings = {"tornado_settings": policy, "jpserver_extensions": extensions}
     return json.dumps({"ServerApp": settings}, indent=1)

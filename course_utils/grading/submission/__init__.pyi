@@ -5,4 +5,5 @@ from .findings import Finding as Finding
 from .restore import Restored as Restored
 from .restore import grade_id as grade_id
 from .restore import restore_notebook as restore_notebook
+from .sanitize import STAMP as STAMP
 from .sanitize import sanitize_folder as sanitize_folder

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -19,8 +18,10 @@ from nbgrader.utils import is_locked, is_solution
 
 from course_utils.grading.submission.cell_selection import is_setup
 from course_utils.grading.submission.findings import Finding
+from course_utils.grading.submission.markdown_html import safe_markdown
 from course_utils.grading.submission.submitted_cells import SubmittedCell, read_cells
 
+MAX_FORMATTED = 500_000  # characters, inline pictures included; longer texts are shown as they are
 LOST = "# This cell was missing in the submission."
 
 
@@ -52,8 +53,20 @@ def restore_notebook(raw: bytes | None, released: NotebookNode) -> Restored:
     details = [] if cells is None else findings
     submitted = cells or []
     _pair(submitted, released.cells, details)
-    notebook = nbformat.from_dict({**released, "cells": _assemble(submitted, released.cells, details)})
+    restored = _assemble(submitted, released.cells, details)
+    _sanitize_texts(restored, released.cells)
+    notebook = nbformat.from_dict({**released, "cells": restored})
     return Restored(notebook, findings, cells is not None)
+
+
+def _sanitize_texts(cells: list[NotebookNode], released: list[NotebookNode]) -> None:
+    """Make all texts that are not the lesson's own harmless: formgrader and feedback show them."""
+    original, left = {cell.get("id"): cell.source for cell in released}, MAX_FORMATTED
+    for cell in cells:
+        if cell.cell_type != "code" and original.get(cell.get("id")) != cell.source:
+            attachments = cell.pop("attachments", {})
+            formatted, left = len(cell.source) <= left, left - len(cell.source)
+            cell.source = safe_markdown(cell.source, attachments, formatted)
 
 
 def grade_id(cell: NotebookNode) -> str:
@@ -137,13 +150,8 @@ def _own_cell(submitted: SubmittedCell, number: int) -> NotebookNode:
     if submitted.kind == "code":
         cell = new_code_cell(source=submitted.source, id=name)
     else:
-        cell = new_markdown_cell(source=_without_html(submitted.source), id=name)
+        cell = new_markdown_cell(source=submitted.source, attachments=submitted.attachments, id=name)
     return cell
-
-
-def _without_html(source: str) -> str:
-    """Disable HTML and links in formulas: a teacher's browser shows a student's text."""
-    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", source).replace("\\href", "\\text")
 
 
 def _restored(
@@ -168,8 +176,9 @@ def _restored(
     if submitted.kind == cell.cell_type or name:
         changed = submitted.source.strip() != cell.source.strip()
         if changed:
-            is_code = cell.cell_type == "code"
-            restored.source = submitted.source if is_code else _without_html(submitted.source)
+            restored.source = submitted.source
+            if cell.cell_type != "code":
+                restored.attachments = submitted.attachments
         return [restored]
     return [_own_cell(submitted, place)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nbformat import NotebookNode
@@ -25,6 +25,7 @@ class SubmittedCell:
         id: Its id; empty without one.
         marks: The metadata of nbgrader.
         tags: Its tags.
+        attachments: Its pictures, by name.
         partner: Position of the released cell that it replaces; None for a cell of the student's own.
     """
 
@@ -33,6 +34,7 @@ class SubmittedCell:
     id: str
     marks: dict[str, Any]
     tags: list[str]
+    attachments: dict[str, Any] = field(default_factory=dict)
     partner: int | None = None
 
 
@@ -80,7 +82,7 @@ def _cell(entry: object) -> SubmittedCell | None:
     source = source.encode("utf-8", "replace").decode()  # lone surrogates cannot be written to a file
     metadata = entry.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
-    marks, tags = metadata.get("nbgrader"), metadata.get("tags", [])
+    marks, tags, attachments = metadata.get("nbgrader"), metadata.get("tags", []), entry.get("attachments")
     kind = entry["cell_type"] if entry["cell_type"] in KINDS else "markdown"
     return SubmittedCell(
         kind,
@@ -88,6 +90,7 @@ def _cell(entry: object) -> SubmittedCell | None:
         str(entry.get("id", "")),
         marks if isinstance(marks, dict) else {},
         [str(tag) for tag in tags] if isinstance(tags, list) else [],
+        attachments if isinstance(attachments, dict) else {},
     )
 
 
