@@ -6,7 +6,7 @@ import torch
 
 from course_utils.checks import gpu_pipelining
 from course_utils.checks.core import evidence
-from course_utils.checks.core.check import CheckFailed, CheckPassed
+from course_utils.checks.core.check import CheckFailed
 from tests.bank import answers
 from tests.checks.bank_verdicts import assert_verdict, check_arguments, verdict
 
@@ -38,11 +38,19 @@ def test_message_quotes_the_error_of_a_crashing_answer(check):
         getattr(gpu_pipelining, check)(*[broken] * arguments)
 
 
-@pytest.mark.parametrize("answer", [a for a in ANSWERS if a.check == "broken_images"], ids=str)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        answer
+        for answer in ANSWERS
+        if answer.check == "broken_images" and answer.mistake in (None, "counts_in_the_worker", "stops_early")
+    ],
+    ids=str,
+)
 def test_broken_images_are_checked_without_a_worker_where_fork_is_unsafe(answer, monkeypatch):
     monkeypatch.setattr("torch.backends.mps.is_available", lambda: True)
     if answer.mistake == "counts_in_the_worker":
-        assert isinstance(verdict(answer), CheckPassed)
+        assert verdict(answer).mistake == "shares_state"
     else:
         assert_verdict(answer)
 

@@ -1,4 +1,4 @@
-"""Find the checks of a lesson: each module in its package defines one."""
+"""Find the checks of a lesson: each module in its package defines one, unless its name starts with `_`."""
 
 import importlib
 import pkgutil
@@ -20,5 +20,5 @@ def find_checks(package: str) -> dict[str, Check]:
         AttributeError: A module lacks one of the three functions; the message names both.
     """
     path = importlib.import_module(package).__path__
-    names = sorted(module.name for module in pkgutil.iter_modules(path))
+    names = sorted(m.name for m in pkgutil.iter_modules(path) if not m.name.startswith("_"))
     return {name: Check.from_module(importlib.import_module(f"{package}.{name}")) for name in names}
