@@ -5,6 +5,7 @@ import io
 import json
 import struct
 import zipfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -149,12 +150,12 @@ def _expect_stored(listing: list[zipfile.ZipInfo]) -> None:
 
 
 def _expect_unique(listing: list[zipfile.ZipInfo]) -> None:
-    names = [info.filename for info in listing]
-    duplicates = sorted({name for name in names if names.count(name) > 1})
+    counts = Counter(info.filename for info in listing)
+    duplicates = sorted(name for name, count in counts.items() if count > 1)
     if duplicates:
         raise Mistake(
             "written_twice",
-            f"{duplicates[0]} is in the zip {names.count(duplicates[0])} times, after one call of your "
+            f"{duplicates[0]} is in the zip {counts[duplicates[0]]} times, after one call of your "
             "function: write each file once.",
         )
 

@@ -13,9 +13,11 @@ from nbformat import NotebookNode
 from course_utils.checks.core import Inputs, Mistake, Truth, evidence
 from course_utils.grading.course import GRADER_FAULT, Exercise, Lesson
 from course_utils.grading.sandbox import GraderFaultError, Handout, Reply
+from course_utils.grading.scoring.bounded import Exceeded, run_bounded
 from course_utils.grading.submission import grade_id
 
 ANSWER = "_answer"
+MAX_MESSAGE = 5000  # characters
 
 
 class Judge:
@@ -64,6 +66,30 @@ class Judge:
         """Return what a check's judge knows about the inputs drawn."""
         return self._truths[name]
 
+    def outcomes(self, notebook: NotebookNode, replies: dict[int, Reply]) -> dict[str, Exercise]:
+        """Return the outcomes of all graded cells, judged in another process with bounds on what it may use.
+
+        Raises:
+            GraderFaultError: That process was lost, not through the evidence.
+        """
+        found = run_bounded(
+            lambda name: self.outcome(name, notebook, replies), list(self.lesson.graded), Exercise
+        )
+        return {
+            name: self._not_judged(name, one.reason) if isinstance(one, Exceeded) else one
+            for name, one in found
+        }
+
+    def _not_judged(self, name: str, reason: str) -> Exercise:
+        return {
+            "status": "wrong",
+            "points": 0.0,
+            "max_points": self.lesson.graded[name].points,
+            "mistake": "too_much_to_judge",
+            "message": f"The check could not finish judging your result: it {reason}. Return or write less.",
+            "seconds": 0.0,
+        }
+
     def outcome(self, name: str, notebook: NotebookNode, replies: dict[int, Reply]) -> Exercise:
         """Return the outcome of a graded cell.
 
@@ -84,7 +110,7 @@ class Judge:
             "points": points if status == "right" else 0.0,
             "max_points": points,
             "mistake": mistake,
-            "message": message,
+            "message": message[:MAX_MESSAGE],
             "seconds": round(reply.seconds, 3),
         }
 

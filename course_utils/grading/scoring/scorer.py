@@ -55,7 +55,7 @@ def grade(sandbox: Sandbox, lesson: Lesson, submission: Submission, seed: int | 
     ]
     judge = Judge(lesson, seed, watched=sandbox.kind != "none")
     replies = _replies(sandbox, lesson, submission, restored, judge)
-    exercises = {name: judge.outcome(name, notebook, replies) for name in lesson.graded}
+    exercises = judge.outcomes(notebook, replies)
     return {
         "lesson": lesson.name,
         "student": submission.student,

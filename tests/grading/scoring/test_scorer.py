@@ -1,6 +1,7 @@
 """Judging evidence of the toy lesson, without a sandbox."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -89,3 +90,16 @@ def test_code_that_could_reach_the_checks_is_suspicious(toy, solved):
     [setup] = [cell for cell in solved.cells if "setup" in cell.metadata.get("tags", [])]
     setup.source += "\nimport sys\nsys.modules.clear()"
     assert kinds() == ["suspicious"]
+
+
+def test_evidence_that_is_too_much_for_a_judge_costs_only_its_own_exercise(toy, solved, monkeypatch):
+    def outcome(self, name, notebook, replies):
+        if name == "largest":
+            os.abort()
+        return self._not_judged(name, "is judged")
+
+    monkeypatch.setattr(Judge, "outcome", outcome)
+    found = Judge(toy, 7).outcomes(solved, {})
+    assert found["largest"]["mistake"] == "too_much_to_judge"
+    assert "memory" in found["largest"]["message"]
+    assert all("it is judged" in found[name]["message"] for name in ("total", "backwards"))
