@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -64,8 +63,8 @@ class ArrowMap(RandomAccess):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
-        batches = [self._reader.get_batch(i) for i in range(self._reader.num_record_batches)]
-        self._batches, self._length = batches, int(np.sum([len(batch) for batch in batches]))
+        last = self._reader.num_record_batches - 1  # the only batch that may hold fewer rows
+        self._length = last * ROWS + len(self._reader.get_batch(last)) if last >= 0 else 0
 
     def __len__(self) -> int:
         return self._length
@@ -73,4 +72,4 @@ class ArrowMap(RandomAccess):
     def read(self, index: int) -> Sample:
         """Take one row of a record batch."""
         batch, row = divmod(index, ROWS)
-        return Sample(*(column[row].as_py() for column in self._batches[batch].columns))
+        return Sample(*(column[row].as_py() for column in self._reader.get_batch(batch).columns))

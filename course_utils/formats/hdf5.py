@@ -16,21 +16,22 @@ class RaggedHdf5(RandomAccess):
 
     @classmethod
     def write(cls, path: Path, samples: Iterable[Sample]) -> None:
-        """Append to three data sets that grow."""
+        """Append to two data sets that grow, and write the names at the end."""
         with h5py.File(path, "x") as file:
             images = file.create_dataset("images", (0,), h5py.vlen_dtype(np.uint8), maxshape=(None,))
-            names = file.create_dataset("names", (0,), h5py.string_dtype(), maxshape=(None,))
             labels = file.create_dataset("labels", (0,), np.int64, maxshape=(None,))
+            names: list[bytes] = []
             for number, (name, data, label) in enumerate(samples):
-                for column in (images, names, labels):
-                    column.resize(number + 1, axis=0)
-                images[number] = np.frombuffer(data, np.uint8)
-                names[number], labels[number] = name, label
+                images.resize(number + 1, axis=0)
+                labels.resize(number + 1, axis=0)
+                images[number], labels[number] = np.frombuffer(data, np.uint8), label
+                names.append(name.encode())
+            file["names"] = np.array(names, np.bytes_)
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._file = h5py.File(path)
-        self.names, self.labels = self._file["names"].asstr()[:], self._file["labels"][:]
+        self.names, self.labels = self._file["names"][:], self._file["labels"][:]
         self._images = self._file["images"]
 
     def __len__(self) -> int:
@@ -38,7 +39,8 @@ class RaggedHdf5(RandomAccess):
 
     def read(self, index: int) -> Sample:
         """Read a reference to the sample, then its bytes."""
-        return Sample(self.names[index], self._images[index].tobytes(), int(self.labels[index]))
+        name, data, label = self.names[index], self._images[index], self.labels[index]
+        return Sample(name.decode(), data.tobytes(), int(label))
 
     def close(self) -> None:
         """Close the file."""
@@ -58,13 +60,13 @@ class FlatHdf5(RandomAccess):
             file["images"] = np.frombuffer(b"".join(data), np.uint8)
             file["offsets"] = np.cumsum([0, *map(len, data)])
             file["labels"] = np.array(labels, np.int64)
-            file.create_dataset("names", data=names, dtype=h5py.string_dtype(), shape=len(names))
+            file["names"] = np.array([name.encode() for name in names], np.bytes_)
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._file = h5py.File(path)
         self.offsets, self.labels = self._file["offsets"][:], self._file["labels"][:]
-        self.names = self._file["names"].asstr()[:]
+        self.names = self._file["names"][:]
         self._images = self._file["images"]
 
     def __len__(self) -> int:
@@ -73,7 +75,8 @@ class FlatHdf5(RandomAccess):
     def read(self, index: int) -> Sample:
         """Read one slice of the bytes."""
         start, end = self.offsets[index : index + 2]
-        return Sample(self.names[index], self._images[start:end].tobytes(), int(self.labels[index]))
+        data = self._images[start:end]
+        return Sample(self.names[index].decode(), data.tobytes(), int(self.labels[index]))
 
     def close(self) -> None:
         """Close the file."""

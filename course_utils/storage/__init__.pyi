@@ -6,6 +6,9 @@ from .io_counter import FileOps as FileOps
 from .io_counter import count_operations as count_operations
 from .page_cache import CacheState as CacheState
 from .page_cache import PathLike as PathLike
+from .reader_costs import PhaseCosts as PhaseCosts
+from .reader_costs import SampleCosts as SampleCosts
+from .reader_costs import sample_costs as sample_costs
 from .shared_fs import SharedFilesystem as SharedFilesystem
 from .shared_fs import plot_load as plot_load
 from .shared_fs_dataset import ModelledDataset as ModelledDataset
