@@ -1,8 +1,8 @@
 """Measure in a process of its own what opening a packed file and reading samples from it cost.
 
 The counts come from the kernel, so they include C libraries and memory maps: system calls from ``strace``,
-bytes from the disk from ``/proc/self/io``, page faults from ``getrusage``. Python's own counter (`io_counter`)
-sees none of these.
+bytes from the disk from ``/proc/self/io``, page faults from ``getrusage``. Python's own counter
+(`io_counter`) sees none of these.
 """
 
 import json
