@@ -8,6 +8,10 @@ from .check import Mistake as Mistake
 from .check import Truth as Truth
 from .check import crash_report as crash_report
 from .discovery import find_checks as find_checks
+from .folders import STRAYS as STRAYS
+from .folders import SUBFOLDER as SUBFOLDER
+from .folders import DrawnFolder as DrawnFolder
+from .folders import draw_folder as draw_folder
 from .images import decode_rgb as decode_rgb
 from .images import draw_image as draw_image
 from .images import draw_labels as draw_labels
@@ -16,6 +20,7 @@ from .images import encode_jpeg as encode_jpeg
 from .images import expect_one_of as expect_one_of
 from .images import expect_shape as expect_shape
 from .images import expect_uint8_tensor as expect_uint8_tensor
+from .images import look_alike as look_alike
 from .observe import Attempt as Attempt
 from .observe import ImageRecord as ImageRecord
 from .observe import attempt as attempt

@@ -1,6 +1,6 @@
 """Check a dataset of JPEG files whose labels are in a JSON file."""
 
-import json
+import operator
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypedDict
@@ -9,7 +9,10 @@ import numpy as np
 import torch
 
 from course_utils.checks.core import (
+    STRAYS,
+    SUBFOLDER,
     Attempt,
+    DrawnFolder,
     Evidence,
     ImageRecord,
     Inputs,
@@ -17,22 +20,24 @@ from course_utils.checks.core import (
     Truth,
     attempt,
     decode_rgb,
-    draw_image,
-    draw_labels,
-    draw_names,
-    encode_jpeg,
+    draw_folder,
+    evidence,
     expect_one_of,
     expect_shape,
     expect_uint8_tensor,
     folder_with,
     ignore_warnings,
+    look_alike,
     record_image,
     type_name,
     value_of,
 )
 from course_utils.data import INFO_NAME
 
-STRAYS = (".DS_Store", "Thumbs.db", "notes.txt", "CREDITS.txt", ".ipynb_checkpoints/dataset-checkpoint.json")
+# More labels than a folder has files, so that counting files is never taken for counting labels.
+PRESENT, ABSENT = 8, 20
+SIZES = ((48, 64), (40, 72))  # height and width of the images in the first folder and in the second
+TRANSFORMED = [3, 5, 7]
 
 
 class LabelledImage(TypedDict):
@@ -43,41 +48,57 @@ class LabelledImage(TypedDict):
 
 
 class TransformUse(TypedDict):
-    """The types that the transform was called with, and the shape of the second image."""
+    """The types that the transform was called with in two reads, and the shape of the second image."""
 
     kinds: list[str]
     shape: list[int]
 
 
+class Reading(TypedDict):
+    """What a dataset said about its length and returned for each index."""
+
+    length: Attempt
+    samples: list[Attempt]
+
+
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw a folder: images in three modes, labels also of absent images, and files that are not images."""
-    names = draw_names(rng, 12)
-    absent = rng.choice(names, 3, replace=False).tolist()
-    present = [name for name in names if name not in absent]
-    modes = rng.permutation(["L", "CMYK"] + ["RGB"] * (len(present) - 2)).tolist()
-    files = {name: encode_jpeg(draw_image(rng), mode) for name, mode in zip(present, modes, strict=True)}
-    labels = draw_labels(rng, names)
-    images = {name: decode_rgb(data) for name, data in files.items()}
-    strays = {name: b"not an image" for name in STRAYS}
-    description = json.dumps({"labels": labels}).encode()
-    truth = {"images": images, "labels": labels, "absent": absent}
-    return {"files": files | strays | {INFO_NAME: description}}, truth
+    """Draw two folders, with images of another size in the second."""
+    first, second = (draw_folder(rng, PRESENT, ABSENT, *size) for size in SIZES)
+    return {"files": first["files"], "other_files": second["files"]}, [first, second]
 
 
 def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
-    """Create the dataset, read all samples, delete the JSON file and read one sample again."""
-    with folder_with(inputs["files"]) as folder, ignore_warnings():
+    """Read two datasets, the first one again, and once more without its JSON file."""
+    with (
+        folder_with(inputs["files"]) as folder,
+        folder_with(inputs["other_files"]) as other_folder,
+        ignore_warnings(),
+    ):
         transformed = attempt(lambda: _use_transform(dataset_class, folder))
-        created = attempt(lambda: dataset_class(folder))
-        if "error" in created:
-            return {"length": created, "samples": []}
-        data = created["value"]
-        length = attempt(lambda: len(data))
-        count = min(length.get("value", 0), 2 * len(inputs["files"]))
-        samples = [_attempt_sample(data, i) for i in range(count)]
+        first, data = _read(dataset_class, folder)
+        if data is None:
+            return {"first": first}
+        second, _ = _read(dataset_class, other_folder)
+        again = [_attempt_sample(data, index) for index in range(len(first["samples"]))]
         (folder / INFO_NAME).unlink()
-        again = attempt(lambda: bool(data[0]))
-    return {"length": length, "samples": samples, "again": again, "transformed": transformed}
+        without_labels = _attempt_sample(data, 0)
+    return {
+        "first": first,
+        "second": second,
+        "again": again,
+        "without_labels": without_labels,
+        "transformed": transformed,
+    }
+
+
+def _read(dataset_class: Callable[..., Any], folder: Path) -> tuple[Reading, Any]:
+    created = attempt(lambda: dataset_class(folder))
+    if "error" in created:
+        return {"length": created, "samples": []}, None
+    data = created["value"]
+    length = attempt(lambda: operator.index(len(data)))
+    count = min(length.get("value", 0), 2 * (PRESENT + ABSENT))
+    return {"length": length, "samples": [_attempt_sample(data, i) for i in range(count)]}, data
 
 
 def _attempt_sample(dataset: Any, index: int) -> Attempt:  # noqa: ANN401 - the student's dataset
@@ -86,8 +107,15 @@ def _attempt_sample(dataset: Any, index: int) -> Attempt:  # noqa: ANN401 - the 
 
 def _sample(dataset: Any, index: int) -> LabelledImage:  # noqa: ANN401 - the student's dataset
     image, label = dataset[index]
-    whole = not isinstance(label, bool) and (isinstance(label, int | np.integer) or torch.is_tensor(label))
-    return {"image": record_image(image), "label": int(label) if whole else type(label).__name__}
+    return {"image": record_image(image), "label": _whole_number(label)}
+
+
+def _whole_number(label: Any) -> int | str:  # noqa: ANN401 - the student's label
+    if isinstance(label, torch.Tensor | np.ndarray) and label.ndim == 0:
+        label = label.item()
+    if isinstance(label, int | np.integer) and not isinstance(label, bool):
+        return int(label)
+    return type_name(label) + (f" and shape {list(np.shape(label))}" if np.ndim(label) else "")
 
 
 def _use_transform(dataset_class: Callable[..., Any], folder: Path) -> TransformUse:
@@ -104,26 +132,62 @@ def _use_transform(dataset_class: Callable[..., Any], folder: Path) -> Transform
 
 
 def judge(truth: Truth, found: Evidence) -> str:
-    """Check which files were taken for images, then the samples, the labels and the transform."""
-    for attempted in (found["length"], *found["samples"]):
-        _expect_known_files(truth, attempted)
-    length = value_of(found["length"])
-    _expect_this_folder(truth, found["samples"])
-    _expect_file_count(truth, length)
-    _expect_all_modes(found["samples"])
-    shown = dict(_name_and_label(truth, value_of(attempted)) for attempted in found["samples"])
-    if len(shown) < len(truth["images"]):
-        raise Mistake("same_picture", "Different indices return the same image; use `index`.")
-    _expect_labels(truth["labels"], shown)
-    _expect_labels_kept(found["again"])
+    """Check the samples of one dataset, of a second one, then when labels are read and the transform."""
+    one, other = truth
+    _expect_reading(one, found["first"])
+    _expect_second(other, found["second"])
+    _expect_same_again(found["first"]["samples"], found["again"])
+    _expect_labels_kept(found["without_labels"])
     _expect_transform_each_time(value_of(found["transformed"]))
     return (
-        "Each image comes once, as uint8 RGB of shape 3×H×W, with the label that dataset.json gives for its "
-        "name; other files in the folder are ignored."
+        "Each image comes once, in the sorted order of the names, as uint8 RGB of shape 3×H×W, with the "
+        "label that dataset.json gives for its name; other files in the folder are ignored."
     )
 
 
-def _expect_known_files(truth: Truth, attempted: Attempt) -> None:
+def _expect_reading(truth: DrawnFolder, found: Reading) -> None:
+    """Check which files were taken for images, then the samples, their order and the labels."""
+    for attempted in (found["length"], *found["samples"]):
+        _expect_known_files(truth, attempted)
+    length = value_of(found["length"])
+    images = {name: decode_rgb(data) for name, data in truth["images"].items()}
+    _expect_this_folder(images, found["samples"])
+    _expect_file_count(truth, length, found["samples"])
+    _expect_all_modes(found["samples"])
+    shown = [_name_and_label(images, value_of(attempted)) for attempted in found["samples"]]
+    names = [name for name, _ in shown]
+    if len(set(names)) < len(images):
+        raise Mistake("same_image", "Different indices return the same image; use `index`.")
+    if names != sorted(names):
+        raise Mistake(
+            "not_sorted",
+            "The samples are not in the sorted order of their names: they begin with "
+            f"{', '.join(names[:2])}. A file system lists files in an order of its own: sort the names.",
+        )
+    _expect_labels(truth["labels"], dict(shown))
+
+
+def _expect_second(truth: DrawnFolder, found: Reading) -> None:
+    try:
+        _expect_reading(truth, found)
+    except Mistake as mistake:
+        raise Mistake(
+            "second_dataset",
+            "The first dataset was right; a second one, of another folder, is not. If your class keeps "
+            f"something outside of `self`, both datasets share it. {mistake.message}",
+        ) from mistake
+
+
+def _expect_same_again(first: list[Attempt], again: list[Attempt]) -> None:
+    if evidence.encode(first) != evidence.encode(again):
+        raise Mistake(
+            "shared_by_datasets",
+            "The first dataset returned other samples after a second one had been made and read: they share "
+            "something. Keep names, labels and images on `self`, not on the class or in the module.",
+        )
+
+
+def _expect_known_files(truth: DrawnFolder, attempted: Attempt) -> None:
     error = attempted.get("error", "")
     for stray in (*(Path(stray).name for stray in STRAYS), ".ipynb_checkpoints", INFO_NAME):
         if stray in error and "No such file" not in error:
@@ -132,6 +196,8 @@ def _expect_known_files(truth: Truth, attempted: Attempt) -> None:
                 f"Your dataset took {stray} for an image. Folders collect other files; keep only those whose "
                 f"name ends in .JPEG. The error was: {error}",
             )
+    if truth["inner"][0] in error:
+        raise _found_in_subfolder(truth, f" The error was: {error}")
     if any(name in error for name in truth["absent"]):
         raise Mistake(
             "counts_labels",
@@ -140,22 +206,38 @@ def _expect_known_files(truth: Truth, attempted: Attempt) -> None:
         )
 
 
-def _expect_this_folder(truth: Truth, samples: list[Attempt]) -> None:
-    shape = next(iter(truth["images"].values())).shape
+def _found_in_subfolder(truth: DrawnFolder, more: str = "") -> Mistake:
+    return Mistake(
+        "searches_subfolders",
+        f"Your dataset found {truth['inner'][0]}, which is in a subfolder, {SUBFOLDER}. Take only the files "
+        f"directly in the folder (`glob`, not `rglob`).{more}",
+    )
+
+
+def _expect_this_folder(images: dict[str, np.ndarray], samples: list[Attempt]) -> None:
+    shape = next(iter(images.values())).shape
     arrays = [attempted["value"]["image"]["array"] for attempted in samples if "value" in attempted]
     if arrays and not any(array is None or set(shape[1:]) <= set(array.shape) for array in arrays):
         expect_shape(arrays[0], shape)
 
 
-def _expect_file_count(truth: Truth, length: int) -> None:
+def _expect_file_count(truth: DrawnFolder, length: int, samples: list[Attempt]) -> None:
     images, labels = len(truth["images"]), len(truth["labels"])
     message = f"len() is {length}, but the folder holds {images} images. "
     if length == labels:
         raise Mistake("counts_labels", message + f"{labels} is the number of labels; count the files.")
     if length > images:
+        hidden = decode_rgb(truth["inner"][1])
+        if any(_shows(attempted, hidden) for attempted in samples):
+            raise _found_in_subfolder(truth)
         raise Mistake("stray_file", message + f"{STRAYS[0]} and {INFO_NAME}, for example, are not images.")
     if length < images:
-        raise Mistake("missing_pictures", message + "Count every file whose name ends in .JPEG.")
+        raise Mistake("missing_images", message + "Count every file whose name ends in .JPEG.")
+
+
+def _shows(attempted: Attempt, image: np.ndarray) -> bool:
+    pixels = attempted["value"]["image"]["array"] if "value" in attempted else None
+    return pixels is not None and look_alike(pixels, image)
 
 
 def _expect_all_modes(samples: list[Attempt]) -> None:
@@ -171,10 +253,10 @@ def _expect_all_modes(samples: list[Attempt]) -> None:
         )
 
 
-def _name_and_label(truth: Truth, sample: LabelledImage) -> tuple[str, int]:
+def _name_and_label(images: dict[str, np.ndarray], sample: LabelledImage) -> tuple[str, int]:
     pixels = expect_uint8_tensor(sample["image"])
-    expect_shape(pixels, next(iter(truth["images"].values())).shape)
-    name = expect_one_of(pixels, truth["images"])
+    expect_shape(pixels, next(iter(images.values())).shape)
+    name = expect_one_of(pixels, images)
     if not isinstance(sample["label"], int):
         message = f"The label of {name} is of type {sample['label']}; it should be a whole number."
         raise Mistake("label_no_number", message)
@@ -193,24 +275,33 @@ def _expect_labels(labels: dict[str, int], shown: dict[str, int]) -> None:
     raise Mistake("wrong_label", message + "Return the number given in the JSON.")
 
 
-def _expect_labels_kept(again: Attempt) -> None:
-    if "error" in again:
+def _expect_labels_kept(without: Attempt) -> None:
+    if "error" in without:
         raise Mistake(
             "labels_read_again",
             f"After all samples had been read, {INFO_NAME} was deleted, and the next sample failed: "
-            f"{again['error']}. Read the labels once, in __init__, not for each sample.",
+            f"{without['error']}. Read the labels once, in __init__, not for each sample.",
         )
 
 
 def _expect_transform_each_time(used: TransformUse) -> None:
-    if not used["kinds"] and used["shape"] != [3, 5, 7]:
-        raise Mistake("transform_ignored", "The transform passed to the dataset was not used.")
+    calls, returned = len(used["kinds"]), used["shape"] == TRANSFORMED
+    message = f"A sample was read twice, and the number of calls of the transform was {calls}. "
     if set(used["kinds"]) - {"Tensor"}:
-        message = f"The transform was called with an argument of type {used['kinds'][0]}, not with a tensor."
-        raise Mistake("transform_of_no_tensor", message)
-    if len(used["kinds"]) != 2 or used["shape"] != [3, 5, 7]:
+        kind = next(kind for kind in used["kinds"] if kind != "Tensor")
+        what = f"The transform was called with an argument of type {kind}, not with a tensor."
+        raise Mistake("transform_of_no_tensor", what)
+    if not calls and not returned:
+        raise Mistake("transform_ignored", "The transform passed to the dataset was not used.")
+    if calls > 2:
+        raise Mistake("transform_twice", message + "Call it once for each read.")
+    if calls < 2:
         raise Mistake(
             "transform_not_each_time",
-            "Call the transform each time a sample is read, and return its result: a random transform should "
-            "give a different image in each epoch.",
+            message + "Call it each time: a random transform should give a different image in each epoch.",
+        )
+    if not returned:
+        raise Mistake(
+            "transform_result_ignored",
+            "The transform was called, but the image is not what it returned: return its result.",
         )

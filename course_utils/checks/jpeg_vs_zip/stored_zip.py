@@ -12,15 +12,15 @@ from pathlib import Path
 import numpy as np
 
 from course_utils.checks.core import (
+    STRAYS,
+    SUBFOLDER,
+    DrawnFolder,
     Evidence,
     Inputs,
     Mistake,
     Truth,
     attempt,
-    draw_image,
-    draw_labels,
-    draw_names,
-    encode_jpeg,
+    draw_folder,
     folder_with,
     ignore_warnings,
     value_of,
@@ -28,26 +28,14 @@ from course_utils.checks.core import (
 from course_utils.data import INFO_NAME
 
 PACK = "pack.zip"
-STRAYS = ("CREDITS.txt", ".DS_Store", "about_JPEG.txt", "half_copied.JPEG.part")
-SUBFOLDER = "discarded"
+MAX_BYTES = 2**20  # of a member; those of the folders have a few thousand
 COUNTS = (8, 5)  # images in the first folder and in the second
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw two folders: JPEG files, their `dataset.json`, other files, and an image in a subfolder."""
-    drawn = draw_names(rng, sum(COUNTS) + len(COUNTS))
-    rng.shuffle(drawn)
-    folders, truths = [], []
-    for count in COUNTS:
-        names, [inner], drawn = sorted(drawn[:count]), drawn[count : count + 1], drawn[count + 1 :]
-        images = {name: encode_jpeg(draw_image(rng)) for name in names}
-        labels = draw_labels(rng, names)
-        description = json.dumps({"labels": labels}, indent=2).encode()
-        strays = {name: b"not an image" for name in STRAYS}
-        hidden = {f"{SUBFOLDER}/{inner}": encode_jpeg(draw_image(rng))}
-        folders.append(images | {INFO_NAME: description} | strays | hidden)
-        truths.append({"images": images, "labels": labels, "inner": inner})
-    return {"folders": folders}, truths
+    """Draw two folders, in which each label has its image."""
+    folders = [draw_folder(rng, count, absent=0, height=48, width=64) for count in COUNTS]
+    return {"folders": [folder["files"] for folder in folders]}, folders
 
 
 def probe(inputs: Inputs, pack: Callable[..., object]) -> Evidence:
@@ -76,7 +64,7 @@ def judge(truth: Truth, found: Evidence) -> str:
     )
 
 
-def _expect_zip(found: Evidence, truth: Truth) -> None:
+def _expect_zip(found: Evidence, truth: DrawnFolder) -> None:
     value_of(found["called"])
     if found["pack"] is None:
         written = ", ".join(found["written"]) or "nothing"
@@ -88,7 +76,7 @@ def _expect_zip(found: Evidence, truth: Truth) -> None:
     _expect_labels(members[INFO_NAME], truth["labels"])
 
 
-def _expect_other_zip(found: Evidence, before: Truth, truth: Truth) -> None:
+def _expect_other_zip(found: Evidence, before: DrawnFolder, truth: DrawnFolder) -> None:
     try:
         _expect_zip(found, truth)
     except Mistake as mistake:
@@ -102,7 +90,7 @@ def _expect_other_zip(found: Evidence, before: Truth, truth: Truth) -> None:
         ) from mistake
 
 
-def _expect_same_again(found: Evidence, truth: Truth) -> None:
+def _expect_same_again(found: Evidence, truth: DrawnFolder) -> None:
     if "error" in found["called"]:
         raise Mistake(
             "second_call_fails",
@@ -125,13 +113,15 @@ def _expect_same_again(found: Evidence, truth: Truth) -> None:
         ) from mistake
 
 
-def _members(data: bytes, truth: Truth) -> dict[str, bytes]:
+def _members(data: bytes, truth: DrawnFolder) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as pack:
             listing = pack.infolist()
             _expect_stored(listing)
             _expect_unique(listing)
             _expect_names({info.filename for info in listing}, truth)
+            if any(info.file_size > MAX_BYTES for info in listing):
+                raise zipfile.BadZipFile(f"a member has more than {MAX_BYTES} bytes")
             return {info.filename: pack.read(info) for info in listing}
     except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, struct.error) as error:
         message = f"The file is not a readable zip ({error}). Was it closed? Is it in another format?"
@@ -160,16 +150,16 @@ def _expect_unique(listing: list[zipfile.ZipInfo]) -> None:
         )
 
 
-def _expect_names(members: set[str], truth: Truth) -> None:
+def _expect_names(members: set[str], truth: DrawnFolder) -> None:
     images = truth["images"]
-    inner = [name for name in members if name.endswith(truth["inner"])]
+    inner = [name for name in members if name.endswith(truth["inner"][0])]
     if inner:
         raise Mistake(
             "searches_subfolders",
             f"{inner[0]} was packed, but that image is in a subfolder, {SUBFOLDER}: pack only the files "
             "directly in the folder (`glob`, not `rglob`; `zip` without -r).",
         )
-    nested = [name for name in sorted(members) if name.strip("/") != SUBFOLDER and set(name) & {"/", "\\"}]
+    nested = [name for name in sorted(members) if set(name[:-1]) & {"/", "\\"}]
     if nested:
         raise Mistake(
             "nested_names",
