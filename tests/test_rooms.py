@@ -28,12 +28,16 @@ MAY_IMPORT = {
     "course_utils.checks.multi_worker_handles": {"checks.core", "system"},
     "course_utils.checks.gpu_pipelining": {"checks.core", "fakes", "pipeline"},
     "course_utils.grading.sandbox": {"checks.core", "checks.world", "grading.sandbox.isolation"},
-    "course_utils.grading.course": {"checks.core", "grading.sandbox", "grading.submission", "paths"},
+    "course_utils.grading.notebook": {"grading.submission"},
+    "course_utils.grading.course": {
+        "checks.core", "grading.notebook", "grading.sandbox", "grading.submission", "paths",
+    },
     "course_utils.grading.scoring": {
-        "checks.core", "grading.course", "grading.sandbox", "grading.submission", "system",
+        "checks.core", "grading.course", "grading.notebook", "grading.sandbox", "grading.submission",
+        "system",
     },
     "course_utils.grading.nbgrader_plugins": {
-        "grading.course", "grading.scoring", "grading.submission",
+        "grading.course", "grading.notebook", "grading.scoring", "grading.submission",
     },
     "course_utils.grading": {
         "grading.course", "grading.nbgrader_plugins", "grading.sandbox", "grading.scoring",

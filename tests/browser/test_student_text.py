@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page
 from traitlets.config import Config
 
 from course_utils.grading.nbgrader_plugins.feedback_page import FeedbackExporter
-from course_utils.grading.submission.markdown_html import safe_markdown
-from tests.grading.submission.markup_payloads import ATTACHMENTS, PAYLOADS
+from course_utils.grading.notebook.markdown_html import safe_markdown
+from tests.grading.notebook.markup_payloads import ATTACHMENTS, PAYLOADS
 
 pytestmark = pytest.mark.proof
 TEMPLATES = Path(nbgrader.__file__).parent / "server_extensions/formgrader"

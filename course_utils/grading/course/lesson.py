@@ -21,7 +21,8 @@ from nbgrader.utils import is_grade, is_solution
 
 from course_utils.checks.core import Check
 from course_utils.grading.course.result import Versions
-from course_utils.grading.submission import Submission, grade_id
+from course_utils.grading.notebook import grade_id
+from course_utils.grading.submission import Submission
 
 CHECKS_PACKAGE = "course_utils.checks"
 

@@ -9,8 +9,8 @@ from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from course_utils.grading.course import CellOutput, Exercise, Result, Task, course_of
+from course_utils.grading.notebook import grade_id
 from course_utils.grading.scoring import up_to_date_result
-from course_utils.grading.submission import grade_id
 
 NOT_JUDGED = "This cell has not been judged."
 

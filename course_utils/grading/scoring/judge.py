@@ -12,9 +12,9 @@ from nbformat import NotebookNode
 
 from course_utils.checks.core import Inputs, Mistake, Truth, evidence
 from course_utils.grading.course import GRADER_FAULT, Exercise, Lesson
+from course_utils.grading.notebook import grade_id
 from course_utils.grading.sandbox import GraderFaultError, Handout, Reply
 from course_utils.grading.scoring.bounded import Exceeded, run_bounded
-from course_utils.grading.submission import grade_id
 
 ANSWER = "_answer"
 MAX_MESSAGE = 5000  # characters

@@ -13,17 +13,10 @@ from datetime import UTC, datetime
 from nbformat import NotebookNode
 
 from course_utils.grading.course import GRADER_FAULT, CellOutput, Exercise, Lesson, Provenance, Result
+from course_utils.grading.notebook import Restored, cells_to_run, grade_id, is_setup, restore_notebook
 from course_utils.grading.sandbox import Reply, Sandbox, Step
 from course_utils.grading.scoring.judge import Judge
-from course_utils.grading.submission import (
-    Finding,
-    Restored,
-    Submission,
-    cells_to_run,
-    grade_id,
-    is_setup,
-    restore_notebook,
-)
+from course_utils.grading.submission import Finding, Submission
 
 # The first that applies is the status of a submission.
 STATUSES = (GRADER_FAULT, "tampered", "damaged", "timed out", "crashed", "wrong", "right")

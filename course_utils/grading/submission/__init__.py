@@ -1,4 +1,4 @@
-"""Submissions: collecting, sanitising and reading a folder, restoring its notebook."""
+"""Submitted folders: collecting, sanitising and reading them."""
 
 import lazy_loader
 

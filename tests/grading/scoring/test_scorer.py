@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from course_utils.checks.core import evidence
+from course_utils.grading.notebook.restore import restore_notebook
 from course_utils.grading.sandbox.client import GraderFaultError
 from course_utils.grading.sandbox.steps import Reply
 from course_utils.grading.scoring.judge import Judge
 from course_utils.grading.scoring.scorer import find_suspicious_code
-from course_utils.grading.submission.restore import restore_notebook
 from tests.grading.toy_course import LESSON, RIGHT, cell_of, make_course
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, writes
 
-from course_utils.grading.submission.restore import LOST, restore_notebook
+from course_utils.grading.notebook.restore import LOST, restore_notebook
 
 
 def _marks(name, **marks):

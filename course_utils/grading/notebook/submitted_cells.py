@@ -8,7 +8,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from course_utils.grading.submission.findings import Finding
+from course_utils.grading.submission import Finding
 
 MAX_BYTES = 64 * 2**20
 MAX_CELLS = 2000

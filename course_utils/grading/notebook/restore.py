@@ -16,10 +16,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.utils import is_locked, is_solution
 
-from course_utils.grading.submission.cell_selection import is_setup
-from course_utils.grading.submission.findings import Finding
-from course_utils.grading.submission.markdown_html import safe_markdown
-from course_utils.grading.submission.submitted_cells import SubmittedCell, read_cells
+from course_utils.grading.notebook.cell_selection import grade_id, is_setup
+from course_utils.grading.notebook.markdown_html import safe_markdown
+from course_utils.grading.notebook.submitted_cells import SubmittedCell, read_cells
+from course_utils.grading.submission import Finding
 
 MAX_FORMATTED = 500_000  # characters, inline pictures included; longer texts are shown as they are
 LOST = "# This cell was missing in the submission."
@@ -67,11 +67,6 @@ def _sanitize_texts(cells: list[NotebookNode], released: list[NotebookNode]) -> 
             attachments = cell.pop("attachments", {})
             formatted, left = len(cell.source) <= left, left - len(cell.source)
             cell.source = safe_markdown(cell.source, attachments, formatted)
-
-
-def grade_id(cell: NotebookNode) -> str:
-    """Return the name by which nbgrader knows a released cell; empty for other cells."""
-    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
 
 
 def _same_name(submitted: SubmittedCell, cell: NotebookNode) -> bool:

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from course_utils.grading.submission.markdown_html import MAX_CHARACTERS, TAGS, safe_markdown
-from tests.grading.submission.markup_payloads import ATTACHMENTS, PAYLOADS
+from course_utils.grading.notebook.markdown_html import MAX_CHARACTERS, TAGS, safe_markdown
+from tests.grading.notebook.markup_payloads import ATTACHMENTS, PAYLOADS
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(20)).decode()
 ATTRIBUTES = {"a": {"href", "title", "rel", "target"}, "img": {"src", "alt", "title"}}

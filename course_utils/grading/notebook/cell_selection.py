@@ -6,6 +6,11 @@ from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
 
+def grade_id(cell: NotebookNode) -> str:
+    """Return the name by which nbgrader knows a released cell; empty for other cells."""
+    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+
+
 def is_setup(cell: NotebookNode) -> bool:
     """Say whether the author tagged a cell `setup`."""
     return "setup" in cell.metadata.get("tags", [])
