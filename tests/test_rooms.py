@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "course_utils.checks.input_pipeline": {"checks.core", "checks.world", "system"},
     "course_utils.checks.jpeg_vs_zip": {"checks.core", "data", "storage"},
     "course_utils.checks.multi_worker_handles": {"checks.core", "system"},
-    "course_utils.checks.gpu_pipelining": {"checks.core", "fakes", "pipeline"},
+    "course_utils.checks.gpu_pipelining": {"checks.core", "checks.world", "fakes", "pipeline"},
     "course_utils.grading.sandbox": {"checks.core", "checks.world", "grading.sandbox.isolation"},
     "course_utils.grading.notebook": {"grading.submission"},
     "course_utils.grading.course": {

@@ -7,7 +7,8 @@ from typing import TypedDict
 import numpy as np
 
 from course_utils.checks.core import Evidence, Inputs, Mistake, Truth
-from course_utils.fakes import LAUNCH_SECONDS, ScriptedMachine
+from course_utils.checks.world import BaseWorld, Handle, Part
+from course_utils.fakes import FOR_USERS, LAUNCH_SECONDS, MachineEngine, ScriptedMachine
 
 EPOCHS, BATCHES = 4, 60
 TOLERANCE = 0.03
@@ -40,11 +41,19 @@ class MachineTimes(TypedDict):
 
 
 class Answer(TypedDict):
-    """What the student's timer returned (None if it is not a number), its type, and the steps it ran."""
+    """What the student's timer returned (None if it is not a number), and its type."""
 
     seconds: float | None
     kind: str
-    steps: int
+
+
+class World(BaseWorld):
+    """The machines, with their clocks, loaders and devices: their times are known by measuring alone."""
+
+    def __init__(self, truth: Truth) -> None:
+        self.machines = [MachineEngine(**times) for times in truth["machines"]]
+        served = FOR_USERS | {"clock", "batches", "start_epoch", "load", "step"}
+        self.parts = [Part(machine, served) for machine in self.machines]
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
@@ -53,7 +62,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
         _draw_times(rng.uniform(6, 10, BATCHES), 3.0, rng),
         _draw_times(rng.uniform(1, 3, BATCHES), 8.0, rng),
     ]
-    return {"machines": machines, "epochs": EPOCHS}, {"machines": machines}
+    return {"machines": len(machines), "epochs": EPOCHS}, {"machines": machines}
 
 
 def _draw_times(load_ms: np.ndarray, compute_ms: float, rng: np.random.Generator) -> MachineTimes:
@@ -61,32 +70,28 @@ def _draw_times(load_ms: np.ndarray, compute_ms: float, rng: np.random.Generator
     return {"load": (load_ms / 1e3).tolist(), "compute": compute / 1e3, "cold": 4.0, "warm_up": 20.0}
 
 
-def probe(inputs: Inputs, seconds_per_batch: Callable[..., float]) -> Evidence:
+def probe(inputs: Inputs, world: Handle, seconds_per_batch: Callable[..., float]) -> Evidence:
     """Let the student's timer measure each machine."""
-    return [_measure(times, inputs["epochs"], seconds_per_batch) for times in inputs["machines"]]
+    handles = [world.part(1 + number) for number in range(inputs["machines"])]
+    return [_measure(ScriptedMachine(engine=one), inputs["epochs"], seconds_per_batch) for one in handles]
 
 
-def _measure(times: MachineTimes, epochs: int, seconds_per_batch: Callable[..., float]) -> Answer:
-    machine = ScriptedMachine(**times)
+def _measure(machine: ScriptedMachine, epochs: int, seconds_per_batch: Callable[..., float]) -> Answer:
     answer = seconds_per_batch(machine.loader, machine.step, machine.clock, machine.device, epochs)
     number = isinstance(answer, int | float | np.number) and not isinstance(answer, bool)
-    return {
-        "seconds": float(answer) if number else None,
-        "kind": type(answer).__name__,
-        "steps": machine.steps,
-    }
+    return {"seconds": float(answer) if number else None, "kind": type(answer).__name__}
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, found: Evidence, world: World) -> str:
     """Compare with the true times, and with the times that each known mistake would give."""
     machines = truth["machines"]
-    for answer in found:
+    for answer, machine in zip(found, world.machines, strict=True):
         if answer["seconds"] is None:
             raise Mistake(
                 "not_a_number",
                 f"Return the seconds per batch as a number; you returned a value of type {answer['kind']}.",
             )
-        if answer["steps"] == 0:
+        if machine.steps == 0:
             raise Mistake(
                 "no_training", "Your function never called step(batch), so it measured no training."
             )

@@ -6,7 +6,8 @@ from typing import Any, TypedDict
 import numpy as np
 
 from course_utils.checks.core import Evidence, Inputs, Mistake, Truth
-from course_utils.fakes import DeviceBatch, FakeCuda, HostBatch
+from course_utils.checks.world import BaseWorld, Handle, Part
+from course_utils.fakes import FOR_USERS, DeviceBatch, FakeCuda, GpuEngine, HostBatch
 
 
 class Times(TypedDict):
@@ -25,17 +26,56 @@ class Scenario(Times):
     values: list[list[int]]
 
 
-class EpochRecord(TypedDict, total=False):
-    """What happened in an epoch on the simulated device; if not `on_device`, nothing else is recorded."""
+class Epoch(GpuEngine):
+    """An epoch of a training on the simulated device, and the record of what happened in it.
 
-    on_device: bool
-    used: list[list[int]]
-    seen: list[list[object]]
-    races: list[str]
-    log: list[list[Any]]
-    waits: int
-    ahead: int
-    seconds: float
+    Attributes:
+        on_device: Whether all batches that arrived were on the device.
+        used: The values of the batches that arrived.
+        ahead: By how many batches the loader was ahead at most.
+        waits_of_host: How often the host waited for the device, the end of the training left out.
+        complete: Whether the training came to its end.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        super().__init__(copy_seconds=scenario["copy"], strict=False)
+        self._scenario, self._loaded = scenario, 0
+        self.on_device, self.used, self.ahead = True, list[list[object]](), 0
+        self.waits_of_host, self.complete = 0, False
+
+    def load(self) -> list[int] | None:
+        """Load the next batch into pinned memory; return its tensors, or None after the last one."""
+        if self._loaded == len(self._scenario["values"]):
+            return None
+        self.run_host(self._scenario["load"])
+        self._loaded += 1
+        return [self.host_tensor(value, pinned=True) for value in self._scenario["values"][self._loaded - 1]]
+
+    def train(self, tensors: list[int]) -> None:
+        """Compute with the tensors of a batch that has arrived."""
+        self.ahead = max(self.ahead, self._loaded - len(self.used))
+        self.used.append([self.value(tensor) for tensor in tensors])
+        self.kernel(self._scenario["compute"], tensors)
+        if self._scenario["loop_waits"]:  # as a loop does that reads the loss
+            self.synchronize_stream(self.current_stream())
+
+    def train_on_host(self) -> None:
+        """Take note of a batch that arrived in host memory."""
+        self.on_device = False
+
+    def finish(self) -> None:
+        """Wait for the end of the training."""
+        self.waits_of_host, self.complete = self.waits, True
+        self.synchronize()
+
+
+class World(BaseWorld):
+    """The simulated devices, one for each epoch; the values of the batches never leave them."""
+
+    def __init__(self, truth: Truth) -> None:
+        self.epochs = [Epoch(scenario) for scenario in truth["scenarios"]]
+        served = FOR_USERS | {"load", "train", "train_on_host", "finish"}
+        self.parts = [Part(epoch, served) for epoch in self.epochs]
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
@@ -48,7 +88,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     ]
     lengths = [(t, int(rng.integers(22, 28))) for t in times] + [(times[0], 1), (times[0], 0)]
     scenarios = [_scenario(rng, t, batches) for t, batches in lengths]
-    return {"scenarios": scenarios}, {"scenarios": scenarios}
+    return {"epochs": len(scenarios)}, {"scenarios": scenarios}
 
 
 def _scenario(rng: np.random.Generator, times: Times, batches: int) -> Scenario:
@@ -59,67 +99,55 @@ def _scenario(rng: np.random.Generator, times: Times, batches: int) -> Scenario:
     }
 
 
-def probe(inputs: Inputs, prefetch: Callable[..., Iterable[Any]]) -> Evidence:
-    """Train through the wrapper on a simulated GPU, and record what happened on it."""
-    return [_train(scenario, prefetch) for scenario in inputs["scenarios"]]
+def probe(inputs: Inputs, world: Handle, prefetch: Callable[..., Iterable[Any]]) -> Evidence:
+    """Train through the wrapper on simulated GPUs, which record what happens on them."""
+    for number in range(inputs["epochs"]):
+        _train(world.part(1 + number), prefetch)
+    return {}
 
 
-def _train(scenario: Scenario, prefetch: Callable[..., Iterable[Any]]) -> EpochRecord:
-    gpu = FakeCuda(copy_seconds=scenario["copy"], strict=False)
-    counts = {"asked": 0}
+def _train(epoch: Handle, prefetch: Callable[..., Iterable[Any]]) -> None:
+    gpu = FakeCuda(engine=epoch)
 
     def loader() -> Iterator[list[HostBatch]]:
-        for values in scenario["values"]:
-            gpu.run_host(scenario["load"])
-            counts["asked"] += 1
-            yield [HostBatch(gpu, value) for value in values]
+        while (tensors := gpu.call("load")) is not None:
+            yield [HostBatch(gpu, number=tensor) for tensor in tensors]
 
-    used: list[list[int]] = []
-    ahead = 0
     for batch in prefetch(loader(), "cuda", gpu):
-        ahead = max(ahead, counts["asked"] - len(used))
         tensors = list(batch)
-        if not all(isinstance(tensor, DeviceBatch) for tensor in tensors):
-            return {"on_device": False}
-        used.append([tensor.value for tensor in tensors])
-        gpu.kernel(scenario["compute"], *tensors)
-        if scenario["loop_waits"]:  # as a loop does that reads the loss
-            gpu.current_stream().synchronize()
-    waits = gpu.waits
-    gpu.synchronize()
-    return {
-        "on_device": True,
-        "used": used,
-        "seen": gpu.values_read(),
-        "races": gpu.races,
-        "log": [[entry.kind, entry.stream, entry.start, entry.end] for entry in gpu.log],
-        "waits": waits,
-        "ahead": ahead,
-        "seconds": gpu.now,
-    }
+        if all(isinstance(tensor, DeviceBatch) for tensor in tensors):
+            gpu.call("train", [tensor.number for tensor in tensors])
+        else:
+            gpu.call("train_on_host")
+    gpu.call("finish")
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, found: Evidence, world: World) -> str:
     """Check every epoch: all batches arrive, no race occurs, and it is as fast as overlap allows."""
-    for scenario, epoch in zip(truth["scenarios"], found, strict=True):
-        if not epoch["on_device"]:
+    if found != {}:
+        raise Mistake("no_evidence", "The check got data of an unexpected form from your answer.")
+    epochs = list(zip(truth["scenarios"], world.epochs, strict=True))
+    for scenario, epoch in epochs:
+        if not epoch.on_device:
             raise Mistake(
                 "not_copied", "Your wrapper yields batches that are still in host memory: use .to(device)."
             )
         _expect_all_batches(scenario, epoch)
-    for scenario, epoch in zip(truth["scenarios"], found, strict=True):
+    for scenario, epoch in epochs:
         _expect_no_race(scenario, epoch)
-    for scenario, epoch in zip(truth["scenarios"], found, strict=True):
+    for scenario, epoch in epochs:
         _expect_no_host_waits(scenario, epoch)
         _expect_overlap(scenario, epoch)
+    if not all(epoch.complete for _, epoch in epochs):
+        raise Mistake("no_evidence", "The training through your wrapper did not come to its end.")
     return (
         "Every batch arrives once and in order, no kernel reads memory before its copy is done or after it "
         "was freed, and an epoch takes as long as the longest of loading, copying and computing."
     )
 
 
-def _expect_all_batches(scenario: Scenario, epoch: EpochRecord) -> None:
-    used, values = epoch["used"], scenario["values"]
+def _expect_all_batches(scenario: Scenario, epoch: Epoch) -> None:
+    used, values = epoch.used, scenario["values"]
     if used == values:
         return
     count = f"{len(used)} of {len(values)} batches arrive. "
@@ -135,16 +163,16 @@ def _expect_all_batches(scenario: Scenario, epoch: EpochRecord) -> None:
     )
 
 
-def _expect_no_race(scenario: Scenario, epoch: EpochRecord) -> None:
+def _expect_no_race(scenario: Scenario, epoch: Epoch) -> None:
     pairs = [[value] for values in scenario["values"] for value in values]
-    if "too early" in epoch["races"]:
+    if "too early" in epoch.races:
         raise Mistake(
             "used_too_early",
             "A kernel reads a batch before its copy is done: it computes with stale memory, without any "
             "error. Let the computing stream wait for the copy, by wait_stream or an event, before you yield "
             "the batch.",
         )
-    if "reused" in epoch["races"] or epoch["seen"] != pairs:
+    if "reused" in epoch.races or epoch.values_read() != pairs:
         raise Mistake(
             "memory_reused",
             "A batch is overwritten while a kernel still reads it. The memory was allocated on the side "
@@ -153,32 +181,32 @@ def _expect_no_race(scenario: Scenario, epoch: EpochRecord) -> None:
         )
 
 
-def _expect_no_host_waits(scenario: Scenario, epoch: EpochRecord) -> None:
-    if scenario["loop_waits"] or epoch["waits"] <= scenario["batches"] / 2 + 1:
+def _expect_no_host_waits(scenario: Scenario, epoch: Epoch) -> None:
+    if scenario["loop_waits"] or epoch.waits_of_host <= scenario["batches"] / 2 + 1:
         return
     raise Mistake(
         "synchronises_every_step",
-        f"In {scenario['batches']} steps the host waits {epoch['waits']} times for the device (synchronize, "
-        "or a copy without non_blocking) and cannot load anything meanwhile. Let streams wait for each other "
-        "instead.",
+        f"In {scenario['batches']} steps the host waits {epoch.waits_of_host} times for the device "
+        "(synchronize, or a copy without non_blocking) and cannot load anything meanwhile. Let streams wait "
+        "for each other instead.",
     )
 
 
-def _expect_overlap(scenario: Scenario, epoch: EpochRecord) -> None:
+def _expect_overlap(scenario: Scenario, epoch: Epoch) -> None:
     load, copy, compute = stages = scenario["load"], 2 * scenario["copy"], scenario["compute"]
     step = max(load + compute, copy) if scenario["loop_waits"] else max(stages)
     allowed = scenario["batches"] * step + 2 * sum(stages)
-    if epoch["seconds"] <= allowed:
+    if epoch.now <= allowed:
         return
     loop = " whose loop waits for each step" if scenario["loop_waits"] else ""
-    took = f"An epoch{loop} takes {epoch['seconds']:.0f} s of simulated time; with overlap, {allowed:.0f} s. "
-    copies, uses = ({row[1] for row in epoch["log"] if row[0] == what} for what in ("copy", "use"))
+    took = f"An epoch{loop} takes {epoch.now:.0f} s of simulated time; with overlap, {allowed:.0f} s. "
+    copies, uses = ({row.stream for row in epoch.log if row.kind == what} for what in ("copy", "use"))
     if copies & uses:
         raise Mistake(
             "no_side_stream",
             took + "Copies and kernels are in one stream and cannot overlap: use a side stream for copies.",
         )
-    if epoch["ahead"] < 2:
+    if epoch.ahead < 2:
         raise Mistake(
             "nothing_ahead", took + "Start the copy of the next batch before you yield the current one."
         )

@@ -5,4 +5,5 @@ from .server import open_world as open_world
 from .state import MAX_CALLS as MAX_CALLS
 from .state import BaseWorld as BaseWorld
 from .state import Oracle as Oracle
+from .state import Part as Part
 from .state import served as served

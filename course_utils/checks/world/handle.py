@@ -27,10 +27,14 @@ class Handle:
     Args:
         address: Path of the world's Unix socket.
         direct: Answers a request without the socket, in the process that makes this handle.
+        part: Calls methods of this part of the world; 0 is the world itself.
     """
 
-    def __init__(self, address: str, direct: Callable[[bytes, int], bytes] | None = None) -> None:
-        self._address, self._direct, self._owner = address, direct, os.getpid()
+    def __init__(
+        self, address: str, direct: Callable[[bytes, int], bytes] | None = None, part: int = 0
+    ) -> None:
+        self._address, self._direct, self._part = address, direct, part
+        self._owner = os.getpid()
         self._own = threading.local()
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -38,8 +42,12 @@ class Handle:
             raise AttributeError(name)
         return partial(self.call, name)
 
-    def __reduce__(self) -> tuple[type["Handle"], tuple[str]]:
-        return Handle, (self._address,)
+    def __reduce__(self) -> tuple[type["Handle"], tuple[str, None, int]]:
+        return Handle, (self._address, None, self._part)
+
+    def part(self, number: int) -> "Handle":
+        """Return a handle on a part of the world; they are counted from 1."""
+        return Handle(self._address, self._direct, number)
 
     def call(self, method: str, *arguments: object) -> Any:  # noqa: ANN401 - plain data
         """Call a served method.
@@ -47,7 +55,8 @@ class Handle:
         Raises:
             WorldError: The world has refused the call, or has ended.
         """
-        reply = _REPLIES.decode(self._exchange(encode(Call(method, msgspec.Raw(encode(arguments))))))
+        request = encode(Call(method, msgspec.Raw(encode(arguments)), self._part))
+        reply = _REPLIES.decode(self._exchange(request))
         if reply.error:
             raise WorldError(reply.error)
         return reply.value

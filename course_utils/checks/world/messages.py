@@ -1,7 +1,7 @@
 """Calls and replies between a handle and a world: a length, then MessagePack."""
 
 import socket
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -11,10 +11,11 @@ PREFIX = 4
 
 
 class Call(msgspec.Struct, array_like=True):
-    """A call of a served method."""
+    """A call of a served method of a world (part 0) or of one of its parts."""
 
     method: str
     arguments: msgspec.Raw
+    part: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
 class Reply(msgspec.Struct, array_like=True):

@@ -33,7 +33,7 @@ class WorldServer:
 
     def __init__(self, world: BaseWorld, listener: socket.socket) -> None:
         self.world, self._listener = world, listener
-        self._lock = threading.Lock()
+        self._lock, self._ended = threading.Lock(), False
         self._wake, self._woken = socket.socketpair()
         self._connections: dict[socket.socket, _Connection] = {}
         self._selector = selectors.DefaultSelector()
@@ -47,6 +47,7 @@ class WorldServer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._ended = True
         self._wake.send(b"!")
         self._thread.join()
         self._selector.close()
@@ -83,6 +84,8 @@ class WorldServer:
     def _handle(self, connection: "_Connection") -> None:
         try:
             for request in connection.requests():
+                if self._ended:
+                    return
                 reply = framed(self.answer(request, connection.caller))
                 # A caller waits for each reply, so that there is always room for it.
                 if connection.sock.send(reply) < len(reply):

@@ -7,7 +7,7 @@ one by one. The judge then reads the record in the world.
 
 import hashlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
@@ -29,15 +29,24 @@ def served(function: _Function) -> _Function:
     return function
 
 
+class Part(NamedTuple):
+    """An object in a world, and the names of its methods that are served too."""
+
+    target: object
+    served: frozenset[str]
+
+
 class BaseWorld:
     """What a check keeps with its judge; a check module's `World` derives from it and takes the truth.
 
     Attributes:
+        parts: Objects of which a `Handle.part` calls methods; they are counted from 1.
         caller: Number of the process that calls now, as the kernel of the judge's machine knows it.
         calls: How many calls were made.
         overloaded: Whether there were more than `MAX_CALLS`; later ones were refused.
     """
 
+    parts: Sequence[Part] = ()
     caller = 0
     calls = 0
     overloaded = False
@@ -51,8 +60,10 @@ class BaseWorld:
         self.caller = caller
         try:
             call = _CALLS.decode(request)
-            method = _methods(type(self))[call.method]  # type: ignore[arg-type]  # classes are hashable
-            return encode(Reply(method.function(self, *method.arguments.decode(call.arguments))))
+            target, names = self.parts[call.part - 1] if call.part else (self, None)
+            cls: Any = type(target)  # mypy holds that classes are not hashable
+            method = _methods(cls, names)[call.method]
+            return encode(Reply(method.function(target, *method.arguments.decode(call.arguments))))
         except Exception as error:
             return encode(Reply(error=f"{type(error).__name__}: {str(error)[:200]}"))
 
@@ -82,10 +93,19 @@ _CALLS = msgspec.msgpack.Decoder(Call)
 
 
 @cache
-def _methods(world: type[BaseWorld]) -> dict[str, _Method]:
-    """Return the served methods of a class by name, each with the decoder of its arguments."""
-    functions = inspect.getmembers(world, lambda member: getattr(member, "served", False))
-    return {name: _Method(function, _arguments_decoder(function)) for name, function in functions}
+def _methods(cls: type[Any], names: frozenset[str] | None) -> dict[str, _Method]:
+    """Return methods of a class by name, each with the decoder of its arguments.
+
+    Args:
+        cls: The class.
+        names: Which methods; None for those that are marked as `served`.
+    """
+    functions = inspect.getmembers(cls, inspect.isfunction)
+    return {
+        name: _Method(function, _arguments_decoder(function))
+        for name, function in functions
+        if (getattr(function, "served", False) if names is None else name in names)
+    }
 
 
 def _arguments_decoder(function: Callable[..., object]) -> msgspec.msgpack.Decoder[tuple[Any, ...]]:

@@ -130,4 +130,109 @@ Handle.call = call
     ),
 }
 
-FORGERIES = _forgeries("00_input_pipeline", "lazy_dataset", "wrong_copies_the_items", LAZY_DATASET)
+HONEST_TIMER = {
+    "times_made_up": (
+        """
+def probe(inputs, world, answer):
+    for number in range(1, 1 + inputs["machines"]):
+        machine = world.part(number)
+        for _ in range(inputs["epochs"]):
+            epoch = machine.start_epoch()
+            while (batch := machine.load(epoch)) is not None:
+                machine.step(batch)
+    return [{"seconds": 0.008, "kind": "float"}] * inputs["machines"]
+replace_probe(probe)
+""",
+        ("wrong_time",),
+    ),
+    "truth_read_from_the_machine": (
+        """
+def probe(inputs, world, answer):
+    found = []
+    for number in range(1, 1 + inputs["machines"]):
+        machine = world.part(number)
+        machine.step(0)
+        for name in ("_load", "_compute", "now", "log", "value", "kernel", "run_host", "__dict__", "truth"):
+            try:
+                found.append(machine.call(name))
+            except RuntimeError:
+                pass
+    assert not found
+    return [{"seconds": 0.008, "kind": "float"}] * inputs["machines"]
+replace_probe(probe)
+""",
+        ("wrong_time",),
+    ),
+    "clock_and_device_patched": (
+        """
+from course_utils.fakes.engine import GpuEngine
+from course_utils.fakes.scripted_machine import MachineEngine
+GpuEngine.run_host = lambda engine, seconds: None
+GpuEngine.kernel = lambda engine, seconds, tensors=(): None
+MachineEngine.clock = lambda engine: 0.0
+""",
+        ("synchronises_every_step",),
+    ),
+}
+
+PREFETCHER = {
+    "nothing_trained": (
+        "replace_probe(lambda inputs, world, answer: {})\n",
+        ("other_batches",),
+    ),
+    "copies_that_cost_nothing": (
+        """
+from course_utils.fakes.engine import GpuEngine
+for thing in gc.get_objects():
+    if isinstance(thing, GpuEngine):
+        thing.copy_seconds = 0.0
+GpuEngine.copy = lambda engine, host, non_blocking: 0
+GpuEngine._block_host = lambda engine, until: None
+""",
+        ("no_side_stream",),
+    ),
+    "races_and_waits_cleared": (
+        """
+from course_utils.fakes.cuda import FakeCuda
+honest = FakeCuda.call
+def call(gpu, operation, *arguments):
+    for name, more in (("now", ()), ("races", ()), ("run_host", (-100.0,)), ("kernel", (0.0, [])), ("__init__", ({},))):
+        try:
+            gpu._engine.call(name, *more)
+        except RuntimeError:
+            pass
+    return honest(gpu, operation, *arguments)
+FakeCuda.call = call
+""",
+        ("no_side_stream",),
+    ),
+    "batches_made_up": (
+        """
+def probe(inputs, world, answer):
+    for number in range(1, 1 + inputs["epochs"]):
+        gpu = world.part(number)
+        hosts = []
+        while (tensors := gpu.load()) is not None:
+            hosts.append(tensors)
+        for tensors in hosts:
+            gpu.train([gpu.copy(hosts[0][0], True) for _ in tensors])
+        gpu.finish()
+    return {}
+replace_probe(probe)
+""",
+        ("other_batches",),
+    ),
+    "batches_not_copied": (
+        """
+from course_utils.fakes.cuda import DeviceBatch, HostBatch
+HostBatch.to = lambda host, *args, **kwargs: DeviceBatch(host._gpu, host.number)
+""",
+        ("crash", "other_batches"),
+    ),
+}
+
+FORGERIES = [
+    *_forgeries("00_input_pipeline", "lazy_dataset", "wrong_copies_the_items", LAZY_DATASET),
+    *_forgeries("03_gpu_pipelining", "honest_timer", "wrong_synchronises_every_step", HONEST_TIMER),
+    *_forgeries("03_gpu_pipelining", "prefetcher", "wrong_no_side_stream", PREFETCHER),
+]
