@@ -9,104 +9,122 @@ from __future__ import annotations
 
 import os
 import pwd
-import shutil
-import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypedDict
 
 from nbgrader.exchange.default import ExchangeCollect
 
-from course_utils.grading.submission.sanitize import STAMP, STAMP_FORMAT
+from course_utils.grading.submission.folder_reader import read_folder
+from course_utils.grading.submission.sanitize import (
+    STAMP,
+    make_stamp,
+    parse_stamp,
+    sanitize_folder,
+    write_folder,
+    write_note,
+)
 
 TOLERANCE_S = 60
 
 
 class Record(TypedDict):
-    """A submission in the exchange, as nbgrader lists it; it has more keys."""
+    """A submission in the exchange, as nbgrader lists it."""
 
     username: str
     filename: str
+    timestamp: datetime
 
 
 class SafeCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader has no type information
-    """nbgrader's collect, which copies only the student's own regular files and dates them by their ctime."""
+    """nbgrader's collect, which copies only the student's own regular files and dates them by their ctime.
+
+    What cannot be collected is logged, and the others are collected; then collecting fails as a whole.
+    """
 
     def init_src(self) -> None:
-        """Find the submissions, without folders that another student owns."""
+        """Find the submissions, without those whose folder another student owns."""
+        self.failures = 0
         super().init_src()
-        self.src_records: list[Record] = list(filter(self._belongs_to_student, self.src_records))
+        self.src_records: list[Record] = [record for record in self.src_records if record["username"]]
+
+    def _path_to_record(self, path: str) -> Record:
+        """Describe a folder in the exchange; students choose its name, so one without a user is left out."""
+        name = Path(path).name
+        claimed, stamp = name.rsplit("+", 3)[0], (name.rsplit("+", 3)[2:] or [""])[0]
+        owner, time = _owner(Path(path)), parse_stamp(os.fsencode(stamp))
+        if owner != claimed or time is None:
+            reason = f"belongs to {owner}" if owner != claimed else "has no valid time in its name"
+            self.log.warning("%r %s: left out", name, reason)
+        # nbgrader takes each user's newest record: one in another's name must not hide their own.
+        return {
+            "username": claimed if owner == claimed and time else "",
+            "filename": name,
+            "timestamp": time or datetime.min,
+        }
+
+    def copy_files(self) -> None:
+        """Copy the submissions; then fail if one could not be copied.
+
+        Raises:
+            ExchangeError: A submission could not be copied; its message is in the log.
+        """
+        for record in self.src_records:
+            lesson, submitted = self.coursedir.assignment_id, self.coursedir.submitted_directory
+            copy = Path(self.coursedir.format_path(submitted, record["username"], lesson))
+            if os.path.lexists(copy):  # nbgrader reads its time stamp
+                with self._isolated(record["filename"]):
+                    sanitize_folder(copy, lesson)
+        super().copy_files()
+        if self.failures:
+            self.fail(f"{self.failures} submissions were not collected; the messages are above.")
 
     def do_copy(self, src: str, dest: str, log: object = None) -> None:
         """Copy one submission and write when it was last changed."""
-        received = copy_own_files(Path(src), Path(dest), self.coursedir.max_file_size * 1000)
-        stamp = Path(dest) / STAMP
-        claimed = _read_stamp(stamp)
-        stamp.write_text(received.strftime(STAMP_FORMAT))
-        if claimed is None or abs((received - claimed).total_seconds()) > TOLERANCE_S:
-            message = "%s: the time stamp says %s, but it was last changed at %s, which counts"
-            self.log.warning(message, dest, claimed, received)
+        with self._isolated(src):
+            received, claimed = copy_own_files(Path(src), Path(dest))
+            if claimed is None or abs((received - claimed).total_seconds()) > TOLERANCE_S:
+                message = "%s: the time stamp says %s, but it was last changed at %s, which counts"
+                self.log.warning(message, dest, claimed, received)
 
-    def _belongs_to_student(self, record: Record) -> bool:
-        owner = _owner(Path(self.inbound_path) / record["filename"])
-        if owner != record["username"]:
-            self.log.warning("%s belongs to %s: left out", record["filename"], owner)
-        return owner == record["username"]
+    @contextmanager
+    def _isolated(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except Exception:
+            self.failures += 1
+            self.log.exception("%r could not be collected", what)
 
 
-def copy_own_files(src: Path, dest: Path, max_bytes: int) -> datetime:
-    """Copy the regular files that a folder's owner owns; skip links, devices and others' files.
+def copy_own_files(src: Path, dest: Path) -> tuple[datetime, datetime | None]:
+    """Copy the regular files that a folder's owner owns, with a note of what was left out.
 
     Args:
         src: A folder that its owner may be changing concurrently.
         dest: Where to copy it; it must not exist.
-        max_bytes: Larger files are skipped.
 
     Returns:
-        When the folder or the newest of the copied files was last changed, in UTC.
+        When the folder or the newest of the copied files was last changed, and what its time stamp claims, in
+        UTC.
     """
     folder = src.lstat()
+    found = read_folder(src, (STAMP,), own_files_only=True)
+    received = max(folder.st_ctime, found.newest)
+    claimed = parse_stamp(found.files.get(STAMP, b""))
+    found.files[STAMP] = make_stamp(received)
+    write_note(found)
     dest.mkdir(parents=True)
-    newest = folder.st_ctime
-    for relative, fd in _open_files(src):
-        with os.fdopen(fd, "rb") as source:
-            status = os.fstat(fd)
-            if (
-                status.st_uid != folder.st_uid
-                or not stat.S_ISREG(status.st_mode)
-                or status.st_size > max_bytes
-            ):
-                continue
-            target = dest / relative
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("wb") as copy:
-                shutil.copyfileobj(source, copy)
-            newest = max(newest, status.st_ctime)
-    return datetime.fromtimestamp(newest, UTC)
-
-
-def _open_files(folder: Path) -> Iterator[tuple[Path, int]]:
-    """Open each file below a folder without following any link."""
-    for root, _, names, dir_fd in os.fwalk(folder, follow_symlinks=False):
-        for name in sorted(names):
-            try:
-                # Non-blocking: opening a pipe without a writer would block.
-                fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=dir_fd)
-            except OSError:
-                continue
-            yield Path(root).relative_to(folder) / name, fd
-
-
-def _read_stamp(path: Path) -> datetime | None:
-    try:
-        return datetime.strptime(path.read_text().strip(), STAMP_FORMAT).replace(tzinfo=UTC)
-    except (OSError, ValueError):
-        return None
+    write_folder(dest, found.files)
+    return datetime.fromtimestamp(received, UTC), claimed and claimed.replace(tzinfo=UTC)
 
 
 def _owner(path: Path) -> str:
-    uid = path.lstat().st_uid
+    try:
+        uid = path.lstat().st_uid
+    except OSError as error:
+        return f"nobody ({error.strerror})"
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

@@ -9,9 +9,10 @@ from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
 from course_utils.grading.submission import collect
+from course_utils.grading.submission.folder_reader import MAX_FILE_BYTES
+from course_utils.grading.submission.sanitize import NOTE, STAMP_FORMAT
 
 COURSE, LESSON = "feeding-the-gpu", "01_lesson"
-MAX = 10**6
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def submission(tmp_path):
 
 
 def test_regular_files_of_the_owner_are_copied_with_their_folders(submission, tmp_path):
-    collect.copy_own_files(submission, tmp_path / "copy", MAX)
+    collect.copy_own_files(submission, tmp_path / "copy")
     assert (tmp_path / "copy" / "answer.ipynb").read_text() == "mine"
     assert (tmp_path / "copy" / "tiny" / "labels.json").exists()
 
@@ -36,24 +37,26 @@ def test_links_pipes_and_large_files_are_skipped(submission, tmp_path):
     (submission / "link").symlink_to(secret / "gradebook.db")
     (submission / "folder").symlink_to(secret)
     os.mkfifo(submission / "pipe")
-    (submission / "large").write_bytes(bytes(MAX + 1))
-    collect.copy_own_files(submission, tmp_path / "copy", MAX)
+    (submission / "large").write_bytes(bytes(MAX_FILE_BYTES + 1))
+    collect.copy_own_files(submission, tmp_path / "copy")
     copied = sorted(p.name for p in (tmp_path / "copy").rglob("*") if p.is_file())
-    assert copied == ["answer.ipynb", "labels.json"]
+    assert copied == ["answer.ipynb", "labels.json", NOTE, "timestamp.txt"]
+    note = (tmp_path / "copy" / NOTE).read_text()
+    assert all(f"'{name}'" in note for name in ("link", "folder", "pipe", "large"))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file of another user")
 def test_file_of_another_user_is_skipped(submission, tmp_path):
     (submission / "hard").write_text("somebody else's")
     os.chown(submission / "hard", 12345, -1)
-    collect.copy_own_files(submission, tmp_path / "copy", MAX)
+    collect.copy_own_files(submission, tmp_path / "copy")
     assert not (tmp_path / "copy" / "hard").exists()
 
 
 def test_modification_time_set_by_the_owner_is_ignored(submission, tmp_path):
     for path in (submission, *submission.rglob("*")):
         os.utime(path, (0, 0))
-    received = collect.copy_own_files(submission, tmp_path / "copy", MAX)
+    received, _ = collect.copy_own_files(submission, tmp_path / "copy")
     assert abs((datetime.now(UTC) - received).days) < 1
 
 
@@ -88,7 +91,7 @@ def course(tmp_path):
 
 
 def now():
-    return datetime.now(UTC).strftime(collect.STAMP_FORMAT)
+    return datetime.now(UTC).strftime(STAMP_FORMAT)
 
 
 def test_honest_submission_is_collected_without_a_warning(course):
@@ -115,3 +118,39 @@ def test_submission_in_another_students_name_is_left_out_and_reported(course):
     log, submitted = run_collect()
     assert not (submitted / "bob").exists()
     assert "left out" in log
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder of another user")
+def test_folder_in_another_students_name_does_not_hide_their_own(course):
+    submit, run_collect = course
+    own = submit(now())
+    user = own.name.split("+")[0]
+    for stamp in ("9999-01-01 00:00:00 UTC", "9" * 50, "soon", "1e99999999 UTC"):
+        os.chown(submit(stamp, owner=user), 12345, -1)
+    submit("9" * 80)
+    log, submitted = run_collect()
+    assert (submitted / user / LESSON / "answer.ipynb").read_text() == "mine"
+    assert log.count("left out") == 5
+
+
+def test_collecting_goes_on_after_a_submission_that_cannot_be_copied(course, monkeypatch):
+    submit, run_collect = course
+    submit(now())
+
+    def fail(*_):
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(collect, "copy_own_files", fail)
+    with pytest.raises(AssertionError, match="1 submissions were not collected"):
+        run_collect()
+
+
+def test_damaged_copy_of_an_earlier_collection_is_repaired(course):
+    submit, run_collect = course
+    user = submit("2001-01-01 00:00:00.000000 UTC").name.split("+")[0]
+    _, submitted = run_collect()
+    stamp = submitted / user / LESSON / collect.STAMP
+    stamp.unlink()
+    stamp.mkdir()
+    run_collect()
+    assert stamp.is_file()

@@ -6,13 +6,15 @@ from datetime import datetime
 import pytest
 
 from course_utils.grading.submission.files import Submission
-from course_utils.grading.submission.sanitize import sanitize_folder
+from course_utils.grading.submission.sanitize import NOTE, sanitize_folder
 
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "01_a.ipynb").write_text("{}")
-    return tmp_path
+    folder = tmp_path / "01_a"
+    folder.mkdir()
+    (folder / "01_a.ipynb").write_text("{}")
+    return folder
 
 
 def _kinds(folder):
@@ -31,8 +33,10 @@ def test_links_and_pipes_are_replaced_by_notes(folder):
     (folder / "folder").symlink_to("/etc")
     os.mkfifo(folder / "pipe")
     sanitize_folder(folder, "01_a")
-    assert all(path.is_file() and not path.is_symlink() for path in folder.iterdir())
+    assert sorted(path.name for path in folder.iterdir()) == ["01_a.ipynb", NOTE]
     assert _kinds(folder) == ["tampered"] * 3
+    [original] = folder.parent.glob(".*.original-1")
+    assert (original / "link").is_symlink()
     assert Submission(folder, "ann", "01_a").files() == {}
 
 
