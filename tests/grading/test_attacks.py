@@ -18,7 +18,7 @@ from tests.grading.attacks.attack import TRACE
 from tests.grading.toy_course import LESSON, make_course, submit
 
 ATTACKS = {**fake.ATTACKS, **learn.ATTACKS, **damage.ATTACKS, **tamper.ATTACKS}
-LIMITS = "c.Grading.limits = {'cell_seconds': 7, 'total_seconds': 90, 'memory_mb': 700, 'file_mb': 64}"
+LIMITS = "c.Grading.limits = {'cell_seconds': 7, 'exercise_seconds': 20, 'memory_mb': 700, 'file_mb': 64}"
 SECRET = "SECRET_OF_THE_TEACHER"
 PAGES = ("honest_with_own_cells", "read_environment", "shows_a_verdict", "raises_a_verdict")
 

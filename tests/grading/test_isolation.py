@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook
 
 from course_utils.grading import cli
 from course_utils.grading.course import Course, ResultStore, Task
-from course_utils.grading.sandbox import client
+from course_utils.grading.sandbox import protocol
 from course_utils.grading.sandbox.isolation.backends import NoSandboxError, choose
 from course_utils.grading.scoring import local
 from tests.grading.toy_course import LESSON, make_course, submit
@@ -106,8 +106,10 @@ def test_unreadable_submission_is_a_fault_without_a_mark(graded, student):
 def test_any_reply_of_a_sandbox_leaves_a_result_that_can_be_stored(tmp_path, monkeypatch, reply):
     course = make_course(tmp_path)
     submit(course, "ann")
-    real = client.Channel.receive
-    monkeypatch.setattr(client.Channel, "receive", lambda self, deadline=None: real(self, deadline) and reply)
+    real = protocol.Channel.receive
+    monkeypatch.setattr(
+        protocol.Channel, "receive", lambda self, deadline=None: real(self, deadline) and reply
+    )
     result = local.run_one(course, Task(LESSON, "ann"))
     ResultStore(tmp_path / "results").write(result)
     assert result["points"] == 0

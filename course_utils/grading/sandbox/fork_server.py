@@ -1,43 +1,111 @@
-"""The fork server in the sandbox: imports modules once, then forks each submission into its own namespaces.
+"""The fork server in the sandbox: imports modules once, then forks a process for each submission.
 
-It runs no student code. A forked submission has its own process tree, IPC objects, /tmp, /dev/shm and home,
-an unprivileged user, and one socket. `client.Sandbox` starts it.
+It runs no student code. `server_process.ServerProcess` starts it and is its client.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import json
 import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from course_utils.checks.core import evidence
-from course_utils.grading.sandbox.isolation import Limits, apply_limits, namespaces
-from course_utils.grading.sandbox.protocol import (
-    Channel,
-    ClosedError,
-    ControlMessage,
-    Files,
-    Ready,
-    Setup,
-)
-from course_utils.grading.sandbox.watched_folder import WatchedFolder
-from course_utils.grading.sandbox.worker import make_shell, serve_steps
+from course_utils.grading.sandbox.control import answer_all
+from course_utils.grading.sandbox.isolation import namespaces
+from course_utils.grading.sandbox.protocol import SIGNALED, Channel, ControlMessage, Setup
+from course_utils.grading.sandbox.submission_process import run_submission
+from course_utils.grading.sandbox.watched_folder import NotWatchedError, WatchedFolder
+from course_utils.grading.sandbox.worker import make_shell
 
-HOME = "/home/student"
-PRIVATE = ("/tmp", "/dev/shm", HOME)
+# No submission can bring these about here: its own limits are its own.
+MACHINE_ERRORS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+EXIT_SECONDS = 0.5
+
+
+class ForkServer:
+    """The fork server's state and its answers to the client's requests.
+
+    Args:
+        setup: How submissions run.
+        shell: The shell in which their cells run.
+    """
+
+    def __init__(self, setup: Setup, shell: InteractiveShell) -> None:
+        self._setup, self._shell = setup, shell
+        self._child = 0
+        self._watched: list[WatchedFolder] = []
+
+    def handle(self, message: ControlMessage, descriptors: list[int]) -> Any:  # noqa: ANN401 - any JSON
+        """Do what a message asks for and return the answer."""
+        if message["action"] == "run":
+            return self._run(message, *descriptors)
+        if message["action"] == "place_files":
+            return self._place_files(message["folder"], *descriptors)
+        if message["action"] == "open_socket":
+            return self._open_socket(message["address"], *descriptors)
+        if message["action"] == "count_openings":
+            return self._watched[-1].opened()
+        if message["action"] == "end":
+            return self._end(message["crashed"])
+        return message["action"]
+
+    def _run(self, message: ControlMessage, descriptor: int) -> None:
+        self._child = os.fork()
+        if self._child == 0:
+            channel = Channel(socket.socket(fileno=descriptor))
+            run_submission(channel, self._shell, self._setup, message)
+        os.close(descriptor)
+
+    def _place_files(self, folder: str, descriptor: int) -> str:
+        """Write the files of a check into the file system that only the submission sees; see `_problem`."""
+        with os.fdopen(descriptor, "rb") as file:
+            files = evidence.decode(file.read())
+        watched = WatchedFolder()
+        self._watched.append(watched)
+        return _problem(lambda: watched.place(self._inside(folder), files))
+
+    def _open_socket(self, address: str, descriptor: int) -> str:
+        """Let a socket listen where only the submission sees it; see `_problem`."""
+        before = os.umask(0)  # a submission is another user, and must be able to connect
+        try:
+            with socket.socket(fileno=descriptor) as listener:
+                return _problem(lambda: listener.bind(str(self._inside(address)))) or _problem(
+                    listener.listen
+                )
+        finally:
+            os.umask(before)
+
+    def _inside(self, path: str) -> Path:
+        """Return a path of the submission's file system as this process sees it."""
+        return Path(f"/proc/{self._child}/root{path}" if self._setup["nested"] else path)
+
+    def _end(self, crashed: bool) -> int | None:
+        """Kill the submission's processes.
+
+        Returns:
+            The exit code of a submission that ended itself, 128 + n after signal n; None of one that did not.
+        """
+        while self._watched:
+            self._watched.pop().close()
+        code = _exit_code(self._child) if crashed else None
+        _kill_submission(self._child)
+        self._child = 0
+        return code
 
 
 def serve(control: socket.socket, setup: Setup) -> None:
-    """Serve the client's control messages until it closes the socket.
+    """Serve the client's requests until it closes the connection.
 
     Args:
         control: Socket to the client.
@@ -46,156 +114,50 @@ def serve(control: socket.socket, setup: Setup) -> None:
     sys.path[:0] = setup["path"]
     for module in setup["modules"]:
         importlib.import_module(module)
-    shell = make_shell()
     namespaces.adopt_orphans()
-    child = 0
-    watched: list[WatchedFolder] = []
-    control.send(b"ready")
-    while True:
-        data, descriptors, *_ = socket.recv_fds(control, 65536, 1)
-        if not data:
-            return
-        message: ControlMessage = json.loads(data)
-        if message["action"] == "run":
-            child = os.fork()
-            if child == 0:
-                control.close()
-                channel = Channel(socket.socket(fileno=descriptors[0]))
-                _run_and_exit(_submission_process, channel, shell, setup, message)
-            os.close(descriptors[0])
-        elif message["action"] == "place_files":
-            control.send(_place_files(watched, f"/proc/{child}/root{message['folder']}", descriptors[0]))
-        elif message["action"] == "open_socket":
-            _open_socket(control, f"/proc/{child}/root{message['address']}")
-        elif message["action"] == "count_openings":
-            control.send(json.dumps(watched[-1].opened()).encode())
-        else:
-            while watched:
-                watched.pop().close()
-            control.send(str(_kill_submission(child)).encode())
+    answer_all(control, ForkServer(setup, make_shell()).handle, lambda: None)
 
 
-def _place_files(watched: list[WatchedFolder], place: str, descriptor: int) -> bytes:
-    """Write the files of a check into the file system that only the submission sees."""
+def _problem(action: Callable[[], object]) -> str:
+    """Return why an action in a submission's file system failed; '' if it did not.
+
+    Raises:
+        OSError: It failed for a reason that no submission can bring about.
+    """
     try:
-        with os.fdopen(descriptor, "rb") as file:
-            watched.append(WatchedFolder(Path(place), evidence.decode(file.read())))
-        return b"placed"
-    except OSError as error:  # a student may have filled the disk
-        return str(error).encode()
+        action()
+    except OSError as error:
+        if isinstance(error, NotWatchedError) or error.errno in MACHINE_ERRORS:
+            raise
+        return str(error)  # a student may have filled the disk
+    return ""
 
 
-def _open_socket(control: socket.socket, address: str) -> None:
-    """Listen on a Unix socket that only the submission sees, and hand it to the client."""
-    before = os.umask(0)  # a submission is another user, and must be able to connect
-    try:
-        with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(address)
-            listener.listen()
-            socket.send_fds(control, [b"listening"], [listener.fileno()])
-    except OSError as error:  # a student may have filled the disk
-        control.send(str(error).encode())
-    finally:
-        os.umask(before)
+def _exit_code(child: int) -> int | None:
+    """Wait a short time for a child's own end; return its exit code, and leave it to be reaped."""
+    end = time.monotonic() + EXIT_SECONDS
+    while time.monotonic() < end:
+        if ended := os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            return ended.si_status if ended.si_code == os.CLD_EXITED else SIGNALED + ended.si_status
+        time.sleep(0.002)
+    return None
 
 
-def _run_and_exit(function: Callable[..., None], *arguments: Any) -> NoReturn:  # noqa: ANN401 - passed on
-    """Run a function as all that a forked child does."""
-    code = 1
-    try:
-        function(*arguments)
-        code = 0
-    except ClosedError:
-        code = 0
-    except BaseException as error:
-        os.write(2, f"{type(error).__name__}: {error}\n".encode())
-    finally:
-        os._exit(code)
-
-
-def _kill_submission(child: int) -> int:
-    """Kill a submission, reap all its processes (their orphans come here) and return its status."""
-    children = Path(f"/proc/self/task/{os.getpid()}/children")
-    status = 0
-    while True:
-        for pid in {child, *map(int, children.read_text().split())}:
+def _kill_submission(child: int) -> None:
+    """Kill a submission and reap all its processes; their orphans come here."""
+    while child:
+        for pid in {child, *_children()}:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         try:
-            ended, code = os.wait()
+            os.wait()
         except ChildProcessError:
-            return status
-        status = code if ended == child else status
+            return
 
 
-def _submission_process(
-    channel: Channel, shell: InteractiveShell, setup: Setup, message: ControlMessage
-) -> None:
-    """Make the namespaces, then fork their init process."""
-    namespaces.set_parent_death_signal()
-    if not setup["nested"]:
-        _student_process(channel, shell, setup, message)
-        return
-    if not setup["users"]:
-        namespaces.enter_user_namespace()
-    namespaces.unshare(namespaces.CLONE_NEWNS | namespaces.CLONE_NEWPID | namespaces.CLONE_NEWIPC)
-    first = os.fork()
-    if first == 0:
-        _run_and_exit(_init_process, channel, shell, setup, message)
-    channel.close()
-    _, status = os.waitpid(first, 0)
-    os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
-
-
-def _init_process(channel: Channel, shell: InteractiveShell, setup: Setup, message: ControlMessage) -> None:
-    """Prepare the mounts, then fork the student's process; as init, its end ends the whole submission."""
-    namespaces.set_parent_death_signal()
-    limits = Limits(**message["limits"])
-    namespaces.private_mounts()
-    for target in PRIVATE:
-        namespaces.private_tmpfs_around_mounts(target, limits.file_mb)
-    namespaces.mount(
-        "proc", "/proc", "proc", namespaces.MS_NOSUID | namespaces.MS_NODEV | namespaces.MS_NOEXEC
-    )
-    namespaces.freeze_mounts(PRIVATE)
-    student = os.fork()
-    if student == 0:
-        _run_and_exit(_student_process, channel, shell, setup, message)
-    channel.close()
-    while True:
-        ended, status = os.waitpid(-1, 0)
-        if ended == student:
-            os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
-
-
-def _student_process(
-    channel: Channel, shell: InteractiveShell, setup: Setup, message: ControlMessage
-) -> None:
-    """Give up privileges, receive the files and serve steps."""
-    namespaces.set_parent_death_signal()
-    os.setsid()
-    for descriptor in sorted(int(entry.name) for entry in Path("/proc/self/fd").iterdir()):
-        if descriptor > 2 and descriptor != channel.sock.fileno():
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
-    namespaces.join_new_session_keyring()
-    limits = Limits(**message["limits"])
-    Path("/proc/self/oom_score_adj").write_text("1000")
-    namespaces.drop_privileges(message["user"] if setup["users"] and setup["nested"] else None)
-    apply_limits(limits, address_space=not setup["grouped"])
-    os.umask(0o077)
-    _write_files(Path(HOME), channel.receive(Files).files)
-    os.chdir(HOME)
-    sys.path.append("")  # last: a student's module can be imported, but shadows none
-    channel.send(Ready())
-    serve_steps(channel, shell)
-
-
-def _write_files(home: Path, files: dict[str, bytes]) -> None:
-    for name, data in files.items():
-        path = home / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+def _children() -> list[int]:
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+    return [int(pid) for pid in children.read_text().split()] if children.exists() else []
 
 
 def main() -> None:

@@ -10,6 +10,8 @@ import msgspec
 
 from course_utils.checks.core import evidence
 
+HOME = "/home/student"  # of a submission in a sandbox
+SIGNALED = 128  # plus the signal: the exit code of a submission that a signal ended, as in a shell
 _PREFIX = 8
 # A reply comes from a student's process. The other direction carries submitted files, bounded when read.
 MAX_REPLY = 40 * 2**20
@@ -75,7 +77,7 @@ class Setup(TypedDict):
     Attributes:
         path: Folders to import modules from first.
         modules: Modules to import at once.
-        nested: Whether submissions get their own namespaces.
+        nested: Whether submissions get their own namespaces; without, nothing is isolated, on any system.
         users: Whether submissions can run as other users.
         grouped: Whether a control group limits their memory.
     """
@@ -91,16 +93,20 @@ class ControlMessage(TypedDict, total=False):
     """A message from the client to the fork server, as JSON.
 
     Attributes:
-        action: `run`, `place_files`, `count_openings`, `open_socket` or `end`.
+        action: `ready`, `run`, `place_files`, `count_openings`, `open_socket` or `end`.
         limits: For `run`: the fields of `Limits`.
         user: For `run`: numeric user of the submission.
+        home: For `run`: the folder that gets the submission's files.
+        crashed: For `end`: the submission has ended itself, and how is asked for.
         folder: For `place_files`: the folder to make; a file with the encoded files comes with the message.
-        address: For `open_socket`: path of the Unix socket to make, whose descriptor comes with the answer.
+        address: For `open_socket`: path to which the Unix socket that comes with the message is bound.
     """
 
     action: Required[str]
     limits: dict[str, Any]
     user: int
+    home: str
+    crashed: bool
     folder: str
     address: str
 
@@ -126,9 +132,7 @@ class Channel:
         try:
             self._set_timeout(deadline)
             self.sock.sendall(len(data).to_bytes(_PREFIX, "little") + data)
-        except TimeoutError:
-            raise
-        except OSError as error:
+        except ConnectionError as error:  # any other error is this machine's
             raise ClosedError(str(error)) from error
 
     def receive(self, form: type[T], deadline: float | None = None, limit: int = evidence.MAX_BYTES) -> T:
@@ -161,9 +165,7 @@ class Channel:
             self._set_timeout(deadline)
             try:
                 part = self.sock.recv(min(count - len(parts), 2**20))
-            except TimeoutError:
-                raise
-            except OSError as error:
+            except ConnectionError as error:
                 raise ClosedError(str(error)) from error
             if not part:
                 raise ClosedError("the other end has closed the channel")

@@ -18,25 +18,45 @@ _EVENT = struct.Struct("iIII")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-class WatchedFolder:
-    """Files in a new folder that everybody may change, watched from now on.
+class NotWatchedError(OSError):
+    """This machine has no inotify instance, watch or descriptor left."""
 
-    Args:
-        place: The folder to create; a student may own its parent and be changing it concurrently.
-        files: Contents by name.
+
+class WatchedFolder:
+    """Files in a new folder that everybody may change, watched from the moment they are placed.
 
     Raises:
-        OSError: The folder could not be created or filled.
+        NotWatchedError: This machine cannot watch anything more.
     """
 
-    def __init__(self, place: Path, files: dict[str, bytes]) -> None:
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._folder = -1
+        self._events: int = _libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if self._events < 0:
+            raise _error("inotify_init1")
+
+    def place(self, place: Path, files: dict[str, bytes]) -> None:
+        """Create the folder with its files.
+
+        Args:
+            place: The folder to create; a student may own its parent and be changing it concurrently.
+            files: Contents by name.
+
+        Raises:
+            NotWatchedError: This machine cannot watch anything more.
+            OSError: The folder could not be created or filled.
+        """
         self._names = set(files)
         place.mkdir()
         self._folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         os.fchmod(self._folder, 0o777)
         for name, data in files.items():
             self._write(name, data)
-        self._events = _watch(f"/proc/self/fd/{self._folder}")
+        # Reads and closes, too: the kernel merges identical consecutive events.
+        folder = f"/proc/self/fd/{self._folder}".encode()
+        if _libc.inotify_add_watch(self._events, folder, _OPEN | _ACCESS | _CLOSE) < 0:
+            raise _error("inotify_add_watch")
 
     def opened(self) -> dict[str, int]:
         """Return how often each file was opened since the last call.
@@ -53,7 +73,8 @@ class WatchedFolder:
     def close(self) -> None:
         """Stop watching; the files stay."""
         os.close(self._events)
-        os.close(self._folder)
+        if self._folder >= 0:
+            os.close(self._folder)
 
     def _write(self, name: str, data: bytes) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -76,9 +97,6 @@ class WatchedFolder:
         return counts
 
 
-def _watch(path: str) -> int:
-    # Reads and closes, too: the kernel merges identical consecutive events.
-    events: int = _libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-    if events < 0 or _libc.inotify_add_watch(events, path.encode(), _OPEN | _ACCESS | _CLOSE) < 0:
-        raise OSError(ctypes.get_errno(), "inotify")
-    return events
+def _error(call: str) -> NotWatchedError:
+    code = ctypes.get_errno()
+    return NotWatchedError(code, f"{call}: {os.strerror(code)}")

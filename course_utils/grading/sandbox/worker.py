@@ -6,10 +6,13 @@ It replies to each step with plain data, which the grader does not trust: studen
 from __future__ import annotations
 
 import base64
+import fcntl
 import importlib
 import os
 import sys
+import tempfile
 import types
+from pathlib import Path
 from typing import Any, NoReturn
 
 from IPython.core.displaypub import DisplayPublisher
@@ -71,14 +74,13 @@ def make_shell() -> InteractiveShell:
 
 
 class Output:
-    """The output of this process and its children, in a memory file whose size the kernel limits."""
+    """The output of this process and its children, in a file whose size the kernel limits."""
 
     def __init__(self) -> None:
-        self.file = os.memfd_create("output")
-        appending = os.open(f"/proc/self/fd/{self.file}", os.O_RDWR | os.O_APPEND)
-        os.dup2(appending, 1)
-        os.dup2(appending, 2)
-        os.close(appending)
+        self.file = _nameless_file()
+        fcntl.fcntl(self.file, fcntl.F_SETFL, os.O_APPEND)
+        os.dup2(self.file, 1)
+        os.dup2(self.file, 2)
 
     def take(self, kilobytes: int) -> str:
         """Return the text since the last call, without its middle where it is too long."""
@@ -91,6 +93,15 @@ class Output:
         os.ftruncate(self.file, 0)
         # `!command` runs on a pseudo-terminal, which ends lines with "\\r\\n".
         return text.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def _nameless_file() -> int:
+    """Open a new file for reading and writing, in memory where the system can."""
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("output")
+    descriptor, name = tempfile.mkstemp()
+    Path(name).unlink()
+    return descriptor
 
 
 def serve_steps(channel: Channel, shell: InteractiveShell) -> NoReturn:

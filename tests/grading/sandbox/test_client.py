@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.grading.sandbox.client import GraderFaultError, Sandbox
+from course_utils.grading.sandbox.client import Sandbox
 from course_utils.grading.sandbox.isolation import backends
 from course_utils.grading.sandbox.isolation.limits import Limits
+from course_utils.grading.sandbox.server_process import GraderFaultError
 from course_utils.grading.sandbox.steps import Step
 
 KINDS = [kind for kind in ("bwrap", "namespaces") if backends.works(kind)]
-LIMITS = Limits(cell_seconds=20, total_seconds=60, file_mb=16)
+LIMITS = Limits(cell_seconds=20, exercise_seconds=60, file_mb=16)
 SHOW_STATE = """
 import os, subprocess
 

@@ -10,7 +10,8 @@ from course_utils.grading.sandbox.watched_folder import OTHER, WatchedFolder
 
 @pytest.fixture
 def watched(tmp_path) -> Iterator[WatchedFolder]:
-    watched = WatchedFolder(tmp_path / "files", {"a.zip": b"first", "b.zip": b"second"})
+    watched = WatchedFolder()
+    watched.place(tmp_path / "files", {"a.zip": b"first", "b.zip": b"second"})
     yield watched
     watched.close()
 
@@ -52,6 +53,8 @@ def test_counting_resets_the_counts(watched, tmp_path):
 def test_link_in_place_of_the_folder_is_not_followed(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "files").symlink_to("elsewhere")
+    watched = WatchedFolder()
     with pytest.raises(OSError, match="File exists"):
-        WatchedFolder(tmp_path / "files", {"a.zip": b""})
+        watched.place(tmp_path / "files", {"a.zip": b""})
+    watched.close()
     assert list((tmp_path / "elsewhere").iterdir()) == []

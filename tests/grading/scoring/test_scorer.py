@@ -8,7 +8,7 @@ import pytest
 
 from course_utils.checks.core import evidence
 from course_utils.grading.notebook.restore import restore_notebook
-from course_utils.grading.sandbox.client import GraderFaultError
+from course_utils.grading.sandbox.server_process import GraderFaultError
 from course_utils.grading.sandbox.steps import Reply
 from course_utils.grading.scoring.judge import Judge
 from course_utils.grading.scoring.scorer import find_suspicious_code

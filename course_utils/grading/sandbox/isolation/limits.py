@@ -13,7 +13,7 @@ class Limits:
 
     Attributes:
         cell_seconds: Wall time of one cell or one probe.
-        total_seconds: Wall time of the whole submission.
+        exercise_seconds: Wall time of an exercise: of its check and the cells since the check before.
         cpu_seconds: CPU time of one process.
         memory_mb: Memory of all processes together, files in memory included.
         processes: Concurrent processes and threads.
@@ -22,7 +22,7 @@ class Limits:
     """
 
     cell_seconds: float = 60.0
-    total_seconds: float = 240.0
+    exercise_seconds: float = 120.0
     cpu_seconds: int = 120
     memory_mb: int = 3072
     processes: int = 256
@@ -30,25 +30,27 @@ class Limits:
     output_kb: int = 20
 
 
-def apply_limits(limits: Limits, address_space: bool) -> None:
+def apply_limits(limits: Limits, address_space: bool, processes: bool) -> None:
     """Set the resource limits (rlimits) of this process and its descendants.
 
     Args:
         limits: The limits.
         address_space: Limit the private memory of each process, too: no control group limits them together.
+        processes: Limit their number, which counts for the user: not where others run as the same one.
     """
     _set(resource.RLIMIT_CORE, 0)
-    _set(resource.RLIMIT_CPU, limits.cpu_seconds)
+    _set(resource.RLIMIT_CPU, limits.cpu_seconds, above=5)  # first SIGXCPU, which names the reason
     _set(resource.RLIMIT_FSIZE, limits.file_mb * 2**20)
-    _set(resource.RLIMIT_NPROC, limits.processes)
+    if processes:
+        _set(resource.RLIMIT_NPROC, limits.processes)
     _set(resource.RLIMIT_NOFILE, 1024)
     if address_space:
         _set(resource.RLIMIT_DATA, limits.memory_mb * 2**20)
 
 
-def _set(kind: int, value: int) -> None:
+def _set(kind: int, value: int, above: int = 0) -> None:
+    """Set the soft limit, and the hard limit `above` it; never above what this process may have."""
     _, hard = resource.getrlimit(kind)
-    if hard != resource.RLIM_INFINITY:
-        value = min(value, hard)
+    most = value + above if hard == resource.RLIM_INFINITY else min(value + above, hard)
     with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(kind, (value, value))
+        resource.setrlimit(kind, (min(value, most), most))

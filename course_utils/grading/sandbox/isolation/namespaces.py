@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import sys
 from pathlib import Path
 
 CLONE_NEWNS = 0x00020000
@@ -109,13 +110,15 @@ def enter_user_namespace() -> None:
 
 
 def adopt_orphans() -> None:
-    """Make this process the subreaper of its descendants' orphans, so that it can wait for them."""
-    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    """Make this process the subreaper of its descendants' orphans, so that it can wait for them; on Linux."""
+    if sys.platform == "linux":
+        _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def set_parent_death_signal() -> None:
-    """Have the kernel kill this process when its parent dies (PR_SET_PDEATHSIG)."""
-    _libc.prctl(_PR_SET_PDEATHSIG, 9)
+    """Have the kernel kill this process when its parent dies (PR_SET_PDEATHSIG); on Linux."""
+    if sys.platform == "linux":
+        _libc.prctl(_PR_SET_PDEATHSIG, 9)
 
 
 def join_new_session_keyring() -> None:

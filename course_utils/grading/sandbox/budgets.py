@@ -1,0 +1,49 @@
+"""The wall time that the steps of one submission may take."""
+
+from __future__ import annotations
+
+import time
+
+from course_utils.grading.sandbox.isolation import Limits
+from course_utils.grading.sandbox.steps import Step
+
+# Cells run again after a crash; with all exercises' own time this bounds the whole submission.
+RERUNS = 2
+
+
+class Budgets:
+    """One budget for each exercise, so that a slow one takes no time from the others.
+
+    An exercise is a check with the cells since the check before. Running its cells again, after another one
+    has crashed, is not charged to it, but only to the whole submission.
+
+    Args:
+        steps: All steps, in the order of the notebook.
+        limits: The limits.
+    """
+
+    def __init__(self, steps: list[Step], limits: Limits) -> None:
+        self._limits = limits
+        self._exercise: dict[int, int] = {}
+        exercise = 0
+        for step in steps:
+            self._exercise[step.index] = exercise
+            exercise += bool(step.check)
+        self._left = [limits.exercise_seconds] * (exercise + 1)
+        self._end = time.monotonic() + RERUNS * limits.exercise_seconds * (exercise + 1)
+
+    def deadline(self, step: Step, again: bool) -> float | None:
+        """Return until when a step may run, on the monotonic clock; None if it has no time left.
+
+        Args:
+            step: The step that is about to run.
+            again: Whether it has run before.
+        """
+        now = time.monotonic()
+        left = self._limits.cell_seconds if again else self._left[self._exercise[step.index]]
+        left = min(left, self._limits.cell_seconds, self._end - now)
+        return now + left if left > 0 else None
+
+    def spend(self, step: Step, seconds: float) -> None:
+        """Charge a step's wall time to its exercise."""
+        self._left[self._exercise[step.index]] -= seconds

@@ -1,0 +1,178 @@
+"""Whose fault a failure is: the machine's is never a student's mark, and what may be is tried again."""
+
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from course_utils.grading.sandbox import fork_server, server_process
+from course_utils.grading.sandbox.client import Sandbox
+from course_utils.grading.sandbox.isolation import backends
+from course_utils.grading.sandbox.isolation.limits import Limits
+from course_utils.grading.sandbox.protocol import HOME
+from course_utils.grading.sandbox.running_submission import RunningSubmission
+from course_utils.grading.sandbox.server_process import GraderFaultError, ServerProcess
+from course_utils.grading.sandbox.steps import Handout, Step
+from course_utils.grading.sandbox.watched_folder import NotWatchedError
+from tests.grading.ordinary_user import missing, run_as_ordinary_user
+
+KINDS = [kind for kind in ("bwrap", "namespaces") if backends.works(kind)]
+pytestmark = pytest.mark.skipif(not KINDS, reason="no sandbox works here")
+LIMITS = Limits(cell_seconds=20, exercise_seconds=60, file_mb=4)
+CHECK = {"check": "total", "module": "toy_checks.arithmetic"}
+TOY = Path(__file__).parents[1] / "toy"
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(KINDS[0], (), LIMITS, readable=[TOY], module_folders=[TOY]) as sandbox:
+        sandbox.run([Step(0, "1")], {})
+        yield sandbox
+
+
+@pytest.fixture
+def starts(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """One entry for each sandbox started."""
+    started: list[object] = []
+    real = ServerProcess.__init__
+    monkeypatch.setattr(
+        ServerProcess, "__init__", lambda self, *settings: (started.append(self), real(self, *settings))[1]
+    )
+    return started
+
+
+def test_late_start_is_never_taken_for_a_later_answer(tmp_path, monkeypatch):
+    """A sandbox that starts too late is a fault; the next one starts afresh, and its answers are its own."""
+    (tmp_path / "slow_import.py").write_text("import time\ntime.sleep(3)")
+    with Sandbox("none", ("slow_import",), LIMITS, module_folders=[tmp_path]) as sandbox:
+        monkeypatch.setattr(server_process, "START_SECONDS", 0.3)
+        with pytest.raises(GraderFaultError, match="no answer"):
+            sandbox.run([Step(0, "1")], {})
+        monkeypatch.undo()
+        (tmp_path / "slow_import.py").write_text("")
+        steps = [Step(0, "print('first')"), Step(1, "print('second')")]
+        assert [reply.text for reply in sandbox.run(steps, {}).values()] == ["first\n", "second\n"]
+
+
+@pytest.mark.parametrize(
+    ("error", "whose"),
+    [
+        (NotWatchedError(errno.EMFILE, "inotify_init1: Too many open files"), "grader"),
+        (NotWatchedError(errno.ENOSPC, "inotify_add_watch: No space left on device"), "grader"),
+        (OSError(errno.EMFILE, "Too many open files"), "grader"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "grader"),
+        (OSError(errno.ENOSPC, "No space left on device"), "either"),
+        (OSError(errno.EEXIST, "File exists"), "either"),
+    ],
+    ids=str,
+)
+def test_only_what_a_submission_can_cause_is_reported_as_its_doing(monkeypatch, tmp_path, error, whose):
+    def place(*arguments):
+        raise error
+
+    monkeypatch.setattr(fork_server.WatchedFolder, "place", place)
+    server = fork_server.ForkServer({}, None)
+    (tmp_path / "files").write_bytes(fork_server.evidence.encode({}))
+    descriptor = os.open(tmp_path / "files", os.O_RDONLY)
+    message = {"action": "place_files", "folder": "/tmp/files"}
+    if whose == "either":
+        assert error.strerror in server.handle(message, [descriptor])
+    else:
+        with pytest.raises(OSError, match=error.strerror):
+            server.handle(message, [descriptor])
+
+
+FILL_DISK = """
+for name in range(9):
+    try:
+        open(f"/tmp/{name}", "wb").write(bytes(2**22))
+    except OSError:
+        pass
+"""
+
+
+def test_full_disk_is_tried_again_before_it_is_the_answer(sandbox, starts):
+    handout = Handout(b"", "/tmp/files", {"a": b"1" * 100_000})
+    steps = [Step(0, FILL_DISK), Step(1, "total_of, ", **CHECK, handout=lambda: handout)]
+    reply = sandbox.run(steps, {})[1]
+    assert (reply.outcome, "No space left" in reply.reason, len(starts)) == ("crashed", True, 1)
+
+
+def test_kill_from_outside_is_tried_again_in_a_fresh_sandbox(sandbox, starts, monkeypatch):
+    """As by the machine's out-of-memory killer."""
+    real, tries = RunningSubmission.run_step, []
+
+    def run_step(self, step, deadline):
+        tries.append(step.source)
+        if len(tries) == 2:
+            step = Step(step.index, "import os\nos.kill(os.getpid(), 9)")
+        return real(self, step, deadline)
+
+    monkeypatch.setattr(RunningSubmission, "run_step", run_step)
+    replies = sandbox.run([Step(0, "x = 1"), Step(1, "print(x)")], {})
+    assert [(reply.outcome, reply.text) for reply in replies.values()] == [("done", ""), ("done", "1\n")]
+    assert len(starts) == 1
+
+
+def test_kill_that_happens_again_is_the_answers_own(sandbox, starts):
+    reply = sandbox.run([Step(0, "import os\nos.kill(os.getpid(), 9)")], {})[0]
+    assert (reply.outcome, reply.reason) == ("crashed", "The process died while this cell ran: Killed.")
+    assert len(starts) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("import os\nos._exit(3)", "exit status 3"),
+        ("import ctypes\nctypes.string_at(0)", "Segmentation fault"),
+        ("import os\nos.closerange(3, 99)\nimport time\ntime.sleep(9)", "closed its connection"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGXCPU)", "processor time"),
+    ],
+)  # fmt: skip
+def test_end_of_a_process_is_named_and_not_doubted(sandbox, starts, source, reason):
+    reply = sandbox.run([Step(0, source)], {})[0]
+    assert (reply.outcome, len(starts)) == ("crashed", 0)
+    assert reason in reply.reason
+
+
+def test_error_of_an_exhausted_machine_is_tried_again(sandbox, starts):
+    reply = sandbox.run([Step(0, "raise OSError(11, 'Resource temporarily unavailable')")], {})[0]
+    assert (reply.outcome, len(starts)) == ("done", 1)
+    assert "Errno 11" in reply.error
+
+
+def test_slow_exercises_take_no_time_from_the_others():
+    steps = [
+        step
+        for n in range(4)
+        for step in (Step(2 * n, "import time\ntime.sleep(9)"), Step(2 * n + 1, "()", **CHECK))
+    ]
+    limits = Limits(cell_seconds=0.4, exercise_seconds=0.5)
+    with Sandbox(KINDS[0], (), limits, module_folders=[TOY], readable=[TOY]) as sandbox:
+        replies = sandbox.run([*steps, Step(8, "print('right')")], {})
+    assert [replies[2 * n].outcome for n in range(4)] == ["timed out"] * 4
+    assert (replies[8].outcome, replies[8].text) == ("done", "right\n")
+
+
+def test_more_crashes_than_exercises_skip_nothing(sandbox):
+    steps = [Step(n, "import os\nos._exit(1)") for n in range(12)]
+    replies = sandbox.run([*steps, Step(12, "print('right')")], {})
+    assert {replies[n].outcome for n in range(12)} == {"crashed"}
+    assert replies[12].text == "right\n"
+
+
+RUN_UNPROTECTED = """
+from course_utils.grading.sandbox import Limits, Sandbox, Step
+with Sandbox("none", (), Limits(cell_seconds=20)) as sandbox:
+    steps = [Step(0, "import os\\nprint(open('data.txt').read(), os.getcwd() == os.path.expanduser('~'))")]
+    print(sandbox.run(steps, {"data.txt": b"hello"})[0])
+"""
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing())
+def test_no_sandbox_works_for_an_ordinary_user_without_a_home(tmp_path):
+    done = run_as_ordinary_user(RUN_UNPROTECTED, tmp_path)
+    assert "text='hello True\\n'" in done.stdout, done.stderr
+    assert not Path(HOME).exists()
