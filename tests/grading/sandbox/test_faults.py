@@ -73,7 +73,7 @@ def test_only_what_a_submission_can_cause_is_reported_as_its_doing(monkeypatch, 
         raise error
 
     monkeypatch.setattr(fork_server.WatchedFolder, "place", place)
-    server = fork_server.ForkServer({}, None)
+    server = fork_server.ForkServer({"nested": True}, None)
     (tmp_path / "files").write_bytes(fork_server.evidence.encode({}))
     descriptor = os.open(tmp_path / "files", os.O_RDONLY)
     message = {"action": "place_files", "folder": "/tmp/files"}
