@@ -80,9 +80,8 @@ class ForkServer:
         before = os.umask(0)  # a submission is another user, and must be able to connect
         try:
             with socket.socket(fileno=descriptor) as listener:
-                return _problem(lambda: listener.bind(str(self._inside(address)))) or _problem(
-                    listener.listen
-                )
+                place = str(self._inside(address))
+                return _problem(lambda: listener.bind(place)) or _problem(listener.listen)
         finally:
             os.umask(before)
 
