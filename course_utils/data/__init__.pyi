@@ -3,13 +3,15 @@ from .datasets import IndexedZIPDataset as IndexedZIPDataset
 from .datasets import JpegDataset as JpegDataset
 from .datasets import ZIPDataset as ZIPDataset
 from .datasets import decode_image as decode_image
+from .image_files import IMAGE_FORMATS as IMAGE_FORMATS
+from .image_files import decode_strictly as decode_strictly
 from .large_zip import write_many_members as write_many_members
 from .pack import INFO_NAME as INFO_NAME
 from .pack import LABELS_NAME as LABELS_NAME
 from .pack import PackError as PackError
 from .pack import PackInfo as PackInfo
 from .pack import RawLayout as RawLayout
-from .pack import open_pack as open_pack
+from .pack_access import open_pack as open_pack
 from .packed_images import PackedImages as PackedImages
 from .synthetic import SyntheticImageDataset as SyntheticImageDataset
 from .transforms import transform as transform

@@ -8,28 +8,34 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from PIL import Image
 from torch.utils.data import Dataset
-from torchvision.transforms.v2.functional import pil_to_tensor
 
-from course_utils.data.pack import INFO_NAME, LABELS_NAME, PackError, PackInfo, RawLayout, open_pack
-from course_utils.data.zip_index import ZipIndex
+from course_utils.data.image_files import decode_rgb
+from course_utils.data.pack import INFO_NAME, LABELS_NAME, PackError, PackInfo, RawLayout
+from course_utils.data.pack_access import (
+    ZIP_DAMAGE,
+    layout_to_read,
+    open_indexed_pack,
+    open_pack,
+    repeated_names,
+    require_images,
+    require_labels,
+)
 
 Transform = Callable[[torch.Tensor], torch.Tensor]
 Sample = tuple[torch.Tensor, int]
 
 
 def decode_image(source: str | Path | io.BytesIO, name: str) -> torch.Tensor:
-    """Decode an image file with Pillow into a uint8 RGB tensor (3, H, W).
+    """Decode an image file into a uint8 RGB tensor (3, H, W), with the same pixels as Pillow's.
 
     Raises:
-        PackError: The image cannot be decoded; the message contains `name`.
+        PackError: The image cannot be decoded or is damaged, even if Pillow alone would return a picture; the
+            message contains `name`.
     """
     try:
-        with Image.open(source) as image:
-            pixels: torch.Tensor = pil_to_tensor(image.convert("RGB"))
-            return pixels
-    except OSError as error:
+        return torch.from_numpy(decode_rgb(source)).permute(2, 0, 1)
+    except Exception as error:  # Pillow raises nearly anything for a damaged file
         raise PackError(f"{name} cannot be decoded as an image: {error}") from error
 
 
@@ -43,15 +49,16 @@ class JpegDataset(Dataset[Sample]):
 
     Raises:
         FileNotFoundError: The folder or its labels are missing.
-        PackError: There are no images, or the numbers of images and labels differ.
+        PackError: There are no images, a label is not a whole number, or the numbers of images and labels
+            differ; reading a sample raises it for a damaged image.
     """
 
     def __init__(self, path: Path | str, transform: Transform | None = None) -> None:
         self.path = Path(path)
         self.transform = transform
         with os.scandir(self.path) as entries:
-            self.names = sorted(e.name for e in entries if e.name.lower().endswith((".jpeg", ".jpg")))
-        self.labels = [int(line) for line in (self.path / LABELS_NAME).read_text().split()]
+            self.names = sorted(e.name for e in entries if _is_jpeg(e))
+        self.labels = _labels(self.path / LABELS_NAME)
         if not self.names or len(self.names) != len(self.labels):
             raise PackError(
                 f"{self.path}: {len(self.names)} images and {len(self.labels)} labels in {LABELS_NAME}"
@@ -64,6 +71,18 @@ class JpegDataset(Dataset[Sample]):
         path = os.path.join(self.path, self.names[index])  # noqa: PTH118 - a Path per sample costs 5 µs
         image = decode_image(path, path)
         return (self.transform(image) if self.transform else image), self.labels[index]
+
+
+def _is_jpeg(entry: "os.DirEntry[str]") -> bool:
+    """Return whether an entry of a folder is a JPEG file by its name; reading a pipe would never end."""
+    return entry.name.lower().endswith((".jpeg", ".jpg")) and entry.is_file()
+
+
+def _labels(path: Path) -> list[int]:
+    try:
+        return [int(line) for line in path.read_text().split()]
+    except ValueError as error:  # includes text that is not UTF-8
+        raise PackError(f"{path}: {error}; it should hold one whole number per line") from error
 
 
 class _Member(NamedTuple):
@@ -86,8 +105,9 @@ class ZIPDataset(Dataset[Sample]):
 
     Raises:
         FileNotFoundError: A file is missing.
-        PackError: A file is not a zip, is empty, has a member without a label, or states another layout
-            than `layout`; reading a sample raises it for a member that is not an image or fails its checksum.
+        PackError: A file is not a zip, is empty, has a member without a label, states another layout than
+            `layout`, or has a name of another file; reading a sample raises it for a member that is not an
+            image or fails its checksum.
     """
 
     def __init__(
@@ -101,10 +121,9 @@ class ZIPDataset(Dataset[Sample]):
         self.transform = transform
         self.load_encoded = load_encoded
         members = [member for shard in self.paths for member in self._open(shard, layout)]
-        if not members:
-            raise PackError(f"{', '.join(map(str, self.paths))}: no images inside")
         members.sort(key=lambda member: member.name)
         self.names = [member.name for member in members]
+        require_images(self.paths, len(members), repeated_names(self.names))
         self.labels = [member.label for member in members]
         self._packs = [member.pack for member in members]
         self._layouts = [member.layout for member in members]
@@ -112,7 +131,7 @@ class ZIPDataset(Dataset[Sample]):
     def _open(self, path: Path | str, layout: RawLayout | None) -> list[_Member]:
         pack, info = open_pack(path)
         names = [n for n in pack.namelist() if n != INFO_NAME and not n.endswith("/")]
-        _require_labels(path, names, info)
+        require_labels(path, names, info)
         raw_layout = None if self.load_encoded else _raw_layout(path, info, layout)
         return [_Member(name, info.labels[name], pack, raw_layout) for name in names]
 
@@ -124,7 +143,7 @@ class ZIPDataset(Dataset[Sample]):
         layout, where = self._layouts[index], f"{pack.filename}: {name}"
         try:
             data = pack.read(name)
-        except zipfile.BadZipFile as error:
+        except (*ZIP_DAMAGE, OSError) as error:
             raise PackError(f"{where}: {error}") from error
         image = _image(layout, data, where)
         return (self.transform(image) if self.transform else image), self.labels[index]
@@ -154,12 +173,12 @@ class IndexedZIPDataset(Dataset[Sample]):
         layout: RawLayout | None = None,
     ) -> None:
         self.path, self.transform = Path(path), transform
-        self._index = ZipIndex(path)
-        info = PackInfo.from_json(bytes(self._index.read(self._index.find(INFO_NAME))))
+        self._index, info = open_indexed_pack(path)
         self._layout = None if load_encoded else _raw_layout(path, info, layout)
         self._members = [i for i in range(len(self._index)) if self._index.name(i) != INFO_NAME]
         self.names = [self._index.name(i) for i in self._members]
-        _require_labels(path, self.names, info)
+        require_labels(path, self.names, info)
+        require_images([path], len(self.names), ())
         self.labels = [info.labels[name] for name in self.names]
 
     def __len__(self) -> int:
@@ -176,21 +195,13 @@ class IndexedZIPDataset(Dataset[Sample]):
 
 
 def _raw_layout(path: Path | str, info: PackInfo, requested: RawLayout | None) -> RawLayout:
-    layout = info.layout or requested
+    layout = layout_to_read(path, info, requested)
     if layout is None:
         raise PackError(
             f"{path} does not state the layout of its raw pixels; pass it, for example "
             f'layout=RawLayout("HWC", (256, 256, 3)), or read JPEG members with load_encoded=True'
         )
-    if requested and requested != layout:
-        raise PackError(f"{path} has the layout {layout}, but {requested} was requested")
     return layout
-
-
-def _require_labels(path: Path | str, names: Sequence[str], info: PackInfo) -> None:
-    unlabelled = [name for name in names if name not in info.labels]
-    if unlabelled:
-        raise PackError(f"{path}: {len(unlabelled)} members have no label, the first is {unlabelled[0]}")
 
 
 def _image(layout: RawLayout | None, data: bytes, where: str) -> torch.Tensor:

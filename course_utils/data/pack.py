@@ -2,9 +2,7 @@
 
 import json
 import math
-import zipfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -47,6 +45,18 @@ class RawLayout:
         """Size of one image in bytes."""
         return math.prod(self.shape)
 
+    def array(self, data: bytes | bytearray | memoryview) -> np.ndarray:
+        """Return a member's bytes, which are not copied, as an array of this shape.
+
+        Raises:
+            PackError: The number of bytes does not fit the shape.
+        """
+        if len(data) != self.nbytes:
+            raise PackError(
+                f"{len(data)} bytes, but {self.dtype} of shape {list(self.shape)} takes {self.nbytes}"
+            )
+        return np.frombuffer(data, np.uint8).reshape(self.shape)
+
     def image(self, data: bytes) -> "torch.Tensor":
         """Copy a member's bytes into a new uint8 tensor (3, H, W).
 
@@ -55,11 +65,7 @@ class RawLayout:
         """
         import torch  # takes seconds, and code that only packs or checks data does not need it
 
-        if len(data) != self.nbytes:
-            raise PackError(
-                f"{len(data)} bytes, but {self.dtype} of shape {list(self.shape)} takes {self.nbytes}"
-            )
-        array = np.frombuffer(bytearray(data), np.uint8).reshape(self.shape)
+        array = self.array(bytearray(data))
         return torch.from_numpy(array if self.order == "CHW" else array.transpose(2, 0, 1))
 
 
@@ -101,23 +107,3 @@ def _whole(label: str | float) -> int:
     if isinstance(label, bool) or (isinstance(label, float) and number != label):
         raise ValueError(f"the label {label!r} is not a whole number")
     return number
-
-
-def open_pack(path: Path | str) -> tuple[zipfile.ZipFile, PackInfo]:
-    """Open a pack and read its description.
-
-    Raises:
-        FileNotFoundError: There is no such file.
-        PackError: It is not a complete zip, or has no valid `dataset.json`.
-    """
-    try:
-        pack = zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
-        raise PackError(f"{path} is not a complete zip file ({error}); make or copy it again") from error
-    try:
-        return pack, PackInfo.from_json(pack.read(INFO_NAME))
-    except (KeyError, PackError) as error:
-        pack.close()
-        missing = isinstance(error, KeyError)
-        reason = f"it has no {INFO_NAME}, which holds the labels" if missing else str(error)
-        raise PackError(f"{path}: {reason}") from error

@@ -1,7 +1,8 @@
 """Decode the images of one or more stored zips directly into arrays that the caller provides."""
 
+import hashlib
 from collections.abc import Sequence
-from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 from zipfile import BadZipFile
@@ -10,7 +11,8 @@ import numpy as np
 from PIL import Image
 from simplejpeg import decode_jpeg, decode_jpeg_header
 
-from course_utils.data.pack import INFO_NAME, PackError, PackInfo, RawLayout
+from course_utils.data.pack import INFO_NAME, PackError, RawLayout
+from course_utils.data.pack_access import layout_to_read, open_indexed_pack, require_images, require_labels
 from course_utils.data.zip_index import ZipIndex
 
 
@@ -23,14 +25,16 @@ class PackedImages:
         size: Height and width to resize to; None if all images have the same size.
         verify: Compare each member with its checksum. Without it, a damaged or overwritten pack gives wrong
             pixels or another image under the label, without an error.
+        layout: Layout of raw members, for packs that do not state it; None there means JPEG members.
 
     Attributes:
         labels: int64 (images,).
         shape: Height, width, 3.
 
     Raises:
-        PackError: A member has no label, or there is no image.
-        ValueError: Members are compressed or encrypted.
+        FileNotFoundError: A pack is missing.
+        PackError: A pack is damaged, a member has no label, is compressed or encrypted or has the name of
+            another one, no image can be read, or `layout` contradicts a pack.
     """
 
     def __init__(
@@ -38,12 +42,18 @@ class PackedImages:
         path: str | Path | Sequence[str | Path],
         size: tuple[int, int] | None = None,
         verify: bool = True,
+        layout: RawLayout | None = None,
     ) -> None:
         self.paths = [path] if isinstance(path, str | Path) else list(path)
-        self._shards = [ZipIndex(shard, f"{shard}.index.npy") for shard in self.paths]
-        images = [_images(index) for index in self._shards]
+        images = [_images(shard, layout) for shard in self.paths]
+        require_images(self.paths, sum(len(found.names) for found in images), ())
+        self._shards = [found.shard for found in images]
         self._layouts = [found.layout for found in images]
-        order = np.argsort(np.concatenate([found.names for found in images]), kind="stable")
+        names = np.concatenate([found.names for found in images])
+        order = np.argsort(names, kind="stable")
+        names = names[order]
+        repeated = names[1:][names[1:] == names[:-1]]
+        require_images(self.paths, len(names), (name.decode() for name in repeated))
         self.labels = np.concatenate([found.labels for found in images])[order]
         self._member = np.concatenate([found.members for found in images])[order]
         sizes = [len(found.members) for found in images]
@@ -53,6 +63,16 @@ class PackedImages:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @cached_property
+    def content(self) -> str:
+        """A hash of all labels, sizes and checksums, in the order of the images."""
+        measures = np.empty((len(self), 2), np.int64)
+        for shard, index in enumerate(self._shards):
+            mine = self._shard == shard
+            rows = index.table[self._member[mine]]
+            measures[mine] = np.stack([rows["size"], rows["crc"]], axis=1)
+        return hashlib.sha256(self.labels.tobytes() + measures.tobytes()).hexdigest()[:16]
 
     def read_into(self, i: int, pixels: np.ndarray) -> None:
         """Decode image `i` into an array.
@@ -78,7 +98,7 @@ class PackedImages:
         if layout is None:
             found = decode_jpeg(data, min_height=pixels.shape[0], min_width=pixels.shape[1])
         else:
-            found = np.frombuffer(data, np.uint8).reshape(layout.shape)
+            found = layout.array(data)
             found = found if layout.order == "HWC" else found.transpose(1, 2, 0)
         if self._resize and found.shape != pixels.shape:
             found = np.asarray(Image.fromarray(found).resize(pixels.shape[1::-1], Image.Resampling.BILINEAR))
@@ -87,32 +107,40 @@ class PackedImages:
 
     def _first_shape(self) -> tuple[int, int, int]:
         """Return the shape of the first image that can be read."""
+        first_error = None
         for shard, member in zip(self._shard, self._member, strict=True):
             if layout := self._layouts[shard]:
                 height, width = (layout.shape[layout.order.index(axis)] for axis in "HW")
                 return height, width, 3
-            with suppress(ValueError, BadZipFile):
-                height, width, *_ = decode_jpeg_header(self._shards[shard].read(member))
+            index = self._shards[shard]
+            try:
+                height, width, *_ = decode_jpeg_header(index.read(member))
                 return height, width, 3
-        raise PackError(f"no image in {', '.join(map(str, self.paths))}")
+            except (ValueError, OSError, BadZipFile) as error:
+                first_error = first_error or f"{index.path}: {index.name(member)}: {error}"
+        raise PackError(
+            f"no image can be read as a JPEG file; the first error: {first_error}. If the members are raw "
+            'pixels, pass their layout, for example layout=RawLayout("HWC", (256, 256, 3)).'
+        )
 
 
 class _Images(NamedTuple):
+    shard: ZipIndex
     layout: RawLayout | None
     names: np.ndarray
     labels: np.ndarray
     members: np.ndarray  # positions in the index
 
 
-def _images(index: ZipIndex) -> _Images:
-    try:
-        description = index.find(INFO_NAME)
-        info = PackInfo.from_json(bytes(index.read(description)))
-        names = np.delete(index.table["name"], description)
-        labels = np.fromiter((info.labels[name.decode()] for name in names), np.int64, len(names))
-    except (KeyError, PackError) as error:
-        raise PackError(f"{index.path}: no {INFO_NAME} with a label for each member ({error})") from error
-    return _Images(info.layout, names, labels, np.delete(np.arange(len(index)), description))
+def _images(path: str | Path, layout: RawLayout | None) -> _Images:
+    index, info = open_indexed_pack(path, f"{path}.index.npy")
+    description = index.find(INFO_NAME)
+    encoded = np.delete(index.table["name"], description)
+    names = [name.decode() for name in encoded]
+    require_labels(path, names, info)
+    labels = np.fromiter((info.labels[name] for name in names), np.int64, len(names))
+    members = np.delete(np.arange(len(index)), description)
+    return _Images(index, layout_to_read(path, info, layout), encoded, labels, members)
 
 
 def _decode_jpeg_into(data: memoryview, pixels: np.ndarray) -> None:

@@ -44,8 +44,8 @@ class ZipIndex:
 
     Args:
         path: The zip. Directories in it are left out.
-        saved: A file that `save` wrote. It is mapped if size and modification time of the zip are unchanged;
-            otherwise the zip is scanned.
+        saved: A file that `save` wrote. It is mapped if it is intact, and size and modification time of the
+            zip are unchanged; otherwise the zip is scanned.
 
     Raises:
         ValueError: A member is compressed or encrypted, or two have the same name.
@@ -58,8 +58,8 @@ class ZipIndex:
         self.close = weakref.finalize(self, os.close, self._fd)
         status = os.fstat(self._fd)
         stamp = (b"", status.st_mtime_ns, status.st_size, 0, 0)
-        rows = np.load(self.saved, mmap_mode="r") if self.saved and self.saved.exists() else None
-        self._rows = scan(self.path, stamp) if rows is None or rows[0].item() != stamp else np.asarray(rows)
+        rows = load(self.saved, stamp) if self.saved else None
+        self._rows = scan(self.path, stamp) if rows is None else rows
         self.table = self._rows[1:]
 
     def save(self, saved: str | Path) -> None:
@@ -105,14 +105,30 @@ class ZipIndex:
         return data
 
 
-def scan(path: Path, stamp: Row) -> np.ndarray:
-    """Return the table of a stored zip: the stamp as its first row, then the members sorted by name."""
+def load(saved: Path, stamp: Row) -> np.ndarray | None:
+    """Map a saved table; None if there is none, or it is damaged or that of another zip."""
     try:
+        rows = np.asarray(np.load(saved, mmap_mode="r"))
+        *found, checksum = rows[0].item()
+        is_intact = rows.dtype == table_type(rows.dtype["name"].itemsize) and crc32(rows[1:]) == checksum
+    except Exception:  # NumPy raises nearly anything for a damaged file
+        return None
+    return rows if is_intact and tuple(found) == stamp[:-1] else None
+
+
+def scan(path: Path, stamp: Row) -> np.ndarray:
+    """Return the table of a stored zip: the stamp as its first row, then the members sorted by name.
+
+    The CRC in the first row is that of all others.
+    """
+    try:
+        if not path.stat().st_size:
+            raise BadZipFile("it is empty")  # and cannot be mapped
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as zipped:
             start, end, shift = _directory(zipped)
             rows = _table(itertools.chain([stamp], _members(zipped, start, end, shift)))
     except (BadZipFile, struct.error, OverflowError) as error:
-        raise BadZipFile(f"{path} is not a complete zip file: {error}") from error
+        raise BadZipFile(f"{path} is not a complete zip file: {error}; make or copy it again") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     members = rows[1:]
@@ -124,15 +140,21 @@ def scan(path: Path, stamp: Row) -> np.ndarray:
     members[:] = members[np.argsort(members["name"], kind="stable")]
     if np.any(members["name"][1:] == members["name"][:-1]):
         raise ValueError(f"{path}: two members have the same name; pack it again")
+    rows[0]["crc"] = crc32(members)
     return rows
 
 
-def _table(rows: Iterator[Row]) -> np.ndarray:
+def table_type(name_bytes: int) -> np.dtype[np.void]:
+    """Return the type of the rows of a table whose names have at most so many bytes."""
     numbers = [(field, np.int64) for field in ("offset", "span", "size", "crc")]
+    return np.dtype([("name", f"S{name_bytes}"), *numbers])
+
+
+def _table(rows: Iterator[Row]) -> np.ndarray:
     parts = []
     while part := list(itertools.islice(rows, CHUNK)):
         longest = max(len(row[0]) for row in part)
-        parts.append(np.array(part, [("name", f"S{max(longest, 1)}"), *numbers]))
+        parts.append(np.array(part, table_type(max(longest, 1))))
     return np.concatenate(parts)
 
 

@@ -1,19 +1,13 @@
-"""Turn any image file into an upright RGB square of 256x256 pixels; a damaged file is unreadable.
-
-Damage is noticed in JPEG, where libjpeg would guess the rest and only warn, and in PNG, which has checksums.
-WebP, GIF, BMP and TIFF have none: only a damaged structure is noticed there.
-"""
+"""Turn any image file into an upright RGB square of 256x256 pixels; a damaged file is unreadable."""
 
 import io
 import warnings
 
 from PIL import Image, UnidentifiedImageError
-from PIL.JpegImagePlugin import JpegImageFile
-from simplejpeg import decode_jpeg
 
+from course_utils.data import IMAGE_FORMATS, decode_strictly
 from data_setup.format import SIDE, UnreadableError
 
-FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF")  # Pillow would start Ghostscript for EPS
 MODES = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr"}
 GRAY = {"1", "L", "LA"}
 ORIENTATION = 0x0112
@@ -58,13 +52,13 @@ def to_square(data: bytes, name: str) -> tuple[Image.Image, Notes]:
 
 
 def _decode(data: bytes, name: str) -> tuple[Image.Image, Notes]:
-    with Image.open(io.BytesIO(data), formats=FORMATS) as image:
+    with Image.open(io.BytesIO(data), formats=IMAGE_FORMATS) as image:
         image.draft(None, (2 * SIDE, 2 * SIDE))  # decodes a large JPEG at 1/2, 1/4 or 1/8
         if image.width * image.height > MAX_PIXELS:
             raise UnreadableError(f"{image.width}x{image.height} pixels are more than this program takes")
         if image.mode not in MODES:
             raise UnreadableError(f"pixels of the kind {image.mode}")
-        decoded = _decode_strictly(image, data)
+        decoded = decode_strictly(image, data)
         # Only after decoding: Pillow turns a TIFF itself, and then removes its orientation.
         turn = UPRIGHT.get(image.getexif().get(ORIENTATION, 1))
         notes = _notes(image, name, turn)
@@ -72,25 +66,6 @@ def _decode(data: bytes, name: str) -> tuple[Image.Image, Notes]:
     square = _middle(opaque).convert("RGB")
     notes = (*notes, "transparent pixels on white") if was_transparent else notes
     return square if turn is None else square.transpose(turn), notes
-
-
-def _decode_strictly(image: Image.Image, data: bytes) -> Image.Image:
-    """Decode an opened file; raise any exception if it is damaged."""
-    if isinstance(image, JpegImageFile):
-        if image.mode not in ("L", "RGB"):
-            decode_jpeg(data, "CMYK")  # only to raise: Pillow knows more about the colours
-            image.load()
-            return image
-        # The same pixels as Pillow's, but warnings of libjpeg are errors.
-        pixels = decode_jpeg(
-            data, "GRAY" if image.mode == "L" else "RGB", min_height=image.height, min_width=image.width
-        )
-        return Image.fromarray(pixels.squeeze(2) if image.mode == "L" else pixels)
-    if image.format == "PNG":
-        with Image.open(io.BytesIO(data), formats=("PNG",)) as file:
-            file.verify()  # the checksums of all chunks, which decoding ignores
-    image.load()
-    return image
 
 
 def _on_white(image: Image.Image) -> tuple[Image.Image, bool]:

@@ -1,4 +1,5 @@
 import io
+import os
 
 import numpy as np
 import pytest
@@ -138,3 +139,58 @@ def test_checksum_detects_flipped_bit(tmp_path, jpegs):
     path.write_bytes(data)
     with pytest.raises(PackError, match=NAMES[0]):
         ZIPDataset(path)[0]
+
+
+def test_damage_that_pillow_returns_a_picture_for_is_an_error(folder, jpegs):
+    """Flips of bits of which libjpeg only warns, and a height that is larger than the data."""
+    whole, rng = jpegs[NAMES[0]], np.random.default_rng(0)
+    dataset, silent = JpegDataset(folder), 0
+    for position in rng.integers(0, len(whole), 200):
+        damaged = bytearray(whole)
+        damaged[position] ^= 1 << int(rng.integers(8))
+        (folder / NAMES[0]).write_bytes(damaged)
+        try:
+            strict = dataset[0][0]
+        except PackError:
+            continue
+        with Image.open(folder / NAMES[0]) as image:
+            assert np.array_equal(strict.permute(1, 2, 0), np.asarray(image.convert("RGB")))
+        silent += 1  # valid code, or a comment
+    assert silent < 150
+    height = whole.index(b"\xff\xc0") + 6
+    (folder / NAMES[0]).write_bytes(whole[: height - 1] + b"\1\0" + whole[height + 1 :])
+    with pytest.raises(PackError, match=r"[Pp]remature end"):
+        dataset[0]
+
+
+@pytest.mark.parametrize("kind", ["PNG", "WEBP", "BMP", "GIF", "TIFF"])
+def test_other_image_formats_are_decoded(folder, jpegs, kind):
+    with Image.open(io.BytesIO(jpegs[NAMES[0]])) as image:
+        image.save(folder / NAMES[0], kind)
+    assert JpegDataset(folder)[0][0].shape == (3, 24, 40)
+
+
+def test_format_that_would_start_a_program_is_refused(folder):
+    (folder / NAMES[0]).write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n")
+    with pytest.raises(PackError, match=NAMES[0]):
+        JpegDataset(folder)[0]
+
+
+def test_pipe_is_no_image(folder):
+    os.mkfifo(folder / "img00000009.JPEG")
+    assert len(JpegDataset(folder)) == 6
+
+
+@pytest.mark.parametrize("text", [b"1 2 3 4 5 811.7", b"1 2 3 4 5 x", "1 2 3 4 5 \u00e9".encode("latin-1")])
+def test_label_that_is_no_whole_number_names_the_file(folder, text):
+    (folder / LABELS_NAME).write_bytes(text)
+    with pytest.raises(PackError, match=rf"{LABELS_NAME}: .*one whole number per line"):
+        JpegDataset(folder)
+
+
+def test_shard_given_twice_is_refused(tmp_path, jpegs):
+    path = write_pack(tmp_path / "part0.zip", jpegs, PackInfo(LABELLED))
+    with pytest.raises(PackError, match="occurs more than once"):
+        ZIPDataset([path, path], load_encoded=True)
+    with pytest.raises(PackError, match="an empty list of packs"):
+        ZIPDataset([], load_encoded=True)

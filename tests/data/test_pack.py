@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from course_utils.data.pack import INFO_NAME, PackError, PackInfo, RawLayout, open_pack
+from course_utils.data.pack import INFO_NAME, PackError, PackInfo, RawLayout
+from course_utils.data.pack_access import open_pack
 
 
 @pytest.mark.parametrize("order", ["HWC", "CHW"])

@@ -166,5 +166,5 @@ def test_forged_height_is_unreadable(change):
 def test_strict_decoding_gives_the_pixels_of_pillow(size, mode, options, monkeypatch):
     data = encoded(picture(0, size, mode), **options)
     strict = to_square(data, "x.JPEG")[0]
-    monkeypatch.setattr("data_setup.sources.preprocess.JpegImageFile", ())  # an instance of nothing
+    monkeypatch.setattr("course_utils.data.image_files.JpegImageFile", ())  # an instance of nothing
     assert to_square(data, "x.JPEG")[0].tobytes() == strict.tobytes()
