@@ -24,17 +24,27 @@ class BufferPool:
         self, shape: tuple[int, ...], dtype: torch.dtype = torch.uint8, pinned: bool = False
     ) -> None:
         self.shape, self.dtype, self.pinned = shape, dtype, pinned
-        self._free: deque[np.ndarray] = deque()
+        self._lent: dict[int, tuple[weakref.ref[np.ndarray], np.ndarray | None]] = {}
+        self._returned: deque[weakref.ref[np.ndarray]] = deque()
 
     def take(self) -> torch.Tensor:
-        """Return a tensor with arbitrary content."""
-        try:
-            memory = self._free.pop()
-        except IndexError:
+        """Return a tensor with arbitrary content; only one thread may call this."""
+        memory = self._reclaim()
+        if memory is None:
             memory = self._allocate()
         lent = memory.view()  # the tensor's storage holds this view, so both are freed together
-        weakref.finalize(lent, self._free.append, memory).atexit = False
+        # A C function: one written in Python would swallow a Ctrl-C that arrives while it runs.
+        watch = weakref.ref(lent, self._returned.append)
+        self._lent[id(watch)] = watch, memory
         return torch.from_numpy(lent)
+
+    def _reclaim(self) -> np.ndarray | None:
+        """Return the memory of a tensor that is gone, or None."""
+        try:
+            watch = self._returned.pop()
+        except IndexError:
+            return None
+        return self._lent.pop(id(watch), (watch, None))[1]  # a Ctrl-C may have come before it was stored
 
     def _allocate(self) -> np.ndarray:
         if self.pinned:

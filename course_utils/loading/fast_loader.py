@@ -5,31 +5,32 @@ it directly into its place in a batch, both without the interpreter's lock. So t
 pickling, no collating and no tensor per image. The decoder is libjpeg-turbo, through simplejpeg.
 """
 
-import os
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Literal, NamedTuple, Unpack
+from queue import SimpleQueue
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import torch
 
-from course_utils.data import PackedImages, PackError
+from course_utils.data import PackedImages, PackError, RawLayout
+from course_utils.loading.broken_images import Broken, OnError, require_policy, without_broken
 from course_utils.loading.buffer_pool import BufferPool
+from course_utils.loading.decoder_threads import DecoderThreads
 from course_utils.loading.device_prefetch import Batch, prefetch_to_device
+from course_utils.loading.epoch_iterator import EpochIterator, Position
 from course_utils.loading.sampler import EpochOrder, OrderOptions, SharedSettings
 from course_utils.system import usable_cores
 
-Broken = list[tuple[int, PackError]]  # place in the batch, and why the image could not be decoded
-OnError = Literal["raise", "skip"] | Callable[[PackError], torch.Tensor | None]
-
 
 class LoaderState(SharedSettings):
-    """State of a `FastLoader`: settings of its order, and the epoch and the number of batches delivered."""
+    """State of a `FastLoader`: settings of its order, hash of its images, epoch and batches delivered."""
 
+    content: str
     position: list[int]
 
 
@@ -45,15 +46,18 @@ class FastLoader:
         transform: Applied to the images of a whole batch, on the GPU if `device` is one.
         device: Where batches go. A GPU copies them from pinned memory while it computes.
         on_error: "raise" a `PackError` that names file and member of a broken image; "skip" the image; or a
-            function that receives the error and returns another image (3, H, W), or None to skip.
+            function that receives the error and returns another image, uint8 (3, H, W), or None to skip. An
+            epoch without any readable image raises one, too.
         threads: Number of decoding threads; None for one per usable core. They exist during an iteration.
         in_flight: Batches being decoded or waiting, at least 1. Memory holds two more, and the index.
         verify: Compare each member with its checksum; without it, damage may give wrong pixels silently.
+        layout: Layout of raw members, for packs that do not state it.
         **order: `shuffle`, `seed`, `drop_last`, `rank` and `world_size`, as of `EpochOrder`.
 
     Raises:
-        PackError: A pack is damaged or lacks labels.
-        ValueError: An argument is out of range, or members are compressed or encrypted.
+        FileNotFoundError: A pack is missing.
+        PackError: A pack is damaged, lacks labels, has compressed or encrypted members, or occurs twice.
+        ValueError: An argument is out of range.
     """
 
     def __init__(
@@ -68,106 +72,146 @@ class FastLoader:
         threads: int | None = None,
         in_flight: int = 3,
         verify: bool = True,
+        layout: RawLayout | None = None,
         **order: Unpack[OrderOptions],
     ) -> None:
-        self.images = PackedImages(path, (size, size) if isinstance(size, int) else size, verify)
+        require_policy(on_error)
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads={threads}: at least 1, or None for one per usable core")
+        self.images = PackedImages(path, (size, size) if isinstance(size, int) else size, verify, layout)
         self.order = EpochOrder(len(self.images), batch_size, **order)
         self.paths, self.batch_size, self.transform, self.on_error = path, batch_size, transform, on_error
         self.threads, self.in_flight = threads or usable_cores(), max(1, in_flight)
         self.device = torch.device(device)
-        self._iterating_process: int | None = None
         self._memory = BufferPool((batch_size, *self.images.shape), pinned=self.device.type == "cuda")
-        # Epoch and number of batches delivered: now, and where the next `iter` starts.
-        self._position = self._next = (0, 0)
+        # Where the last iteration is, and where the next one starts.
+        self._position, self._next = Position(), Position()
+        self._last: Callable[[], EpochIterator | None] = lambda: None
 
     def __len__(self) -> int:
         return len(self.order)
 
     def state_dict(self) -> LoaderState:
         """Return the state from which another loader can resume; it can be written as JSON."""
-        return {**self.order.shared_settings(), "position": list(self._position)}
+        position = [self._position.epoch, self._position.delivered]
+        return {**self.order.shared_settings(), "content": self.images.content, "position": position}
 
     def load_state_dict(self, state: LoaderState) -> None:
-        """Let the next `iter` resume an epoch; ValueError if the state belongs to another loader."""
-        own = self.state_dict()
-        if state != {**own, "position": state["position"]}:
-            raise ValueError(f"this state belongs to another loader: {state}; the state of this one: {own}")
-        epoch, delivered = state["position"]
-        self._position = self._next = (epoch, delivered)
+        """Let the next `iter` resume an epoch.
+
+        Raises:
+            ValueError: The state belongs to another loader or other images, or its position cannot be.
+        """
+        own, found = self.state_dict(), dict(state)
+        other = [
+            f"{key} is {found.get(key)!r} there and {value!r} here"
+            for key, value in own.items()
+            if key != "position" and found.get(key) != value
+        ]
+        if other:
+            raise ValueError(f"this state belongs to another loader: {', '.join(other)}")
+        match found.get("position"):
+            case [int(epoch), int(delivered)] if epoch >= 0 and 0 <= delivered <= len(self):
+                self._position, self._next = Position(epoch, delivered), Position(epoch, delivered)
+            case position:
+                raise ValueError(
+                    f"this state has the position {position!r}; it must be an epoch and a number of batches, "
+                    f"from 0 to {len(self)}"
+                )
 
     def __iter__(self) -> Iterator[Batch]:
-        if self._iterating_process == os.getpid():  # a forked child may start its own
+        last = self._last()
+        if last and last.is_open:
             raise RuntimeError("another iteration over this loader is still open: finish or close() it first")
-        self._iterating_process, self._position = os.getpid(), self._next
-        self._next = (self._position[0] + 1, 0)
-        pool = ThreadPoolExecutor(self.threads, "decoder")
-        # At interpreter exit this stops an open iteration before the modules that it needs are unloaded.
-        stop = weakref.finalize(self, pool.shutdown, cancel_futures=True)
-        try:
-            batches = self._decoded(pool, *self._position)
-            if self.device.type == "cuda":
-                batches = prefetch_to_device(batches, self.device, self._transformed)
-            for delivered, batch in batches:
-                self._position = (self._next[0] - 1, delivered)
-                if len(batch[1]):
-                    yield batch
-            self._position = self._next
-        finally:
-            stop()
-            self._iterating_process = None
+        iterator = EpochIterator(self.threads, partial(self._batches, self._next))
+        self._position, self._next = self._next, Position(self._next.epoch + 1)
+        self._last = weakref.ref(iterator)
+        return iterator
 
-    def _decoded(self, pool: ThreadPoolExecutor, epoch: int, delivered: int) -> Iterator[tuple[int, Batch]]:
-        parts = iter(self.order.batches(epoch, delivered))
-        in_flight = deque(self._submit(pool, part) for part in islice(parts, self.in_flight))
+    def _batches(self, position: Position, threads: DecoderThreads) -> Iterator[Batch]:
+        """Yield the batches of an epoch that are not empty, and keep the position."""
+        errors: list[PackError] = []
+        is_empty = position.delivered == 0  # so far
+        batches = self._decoded(threads, position, errors)
+        if self.device.type == "cuda":
+            batches = prefetch_to_device(batches, self.device, self._transformed)
+        for delivered, batch in batches:
+            position.delivered = delivered
+            if len(batch[1]):
+                is_empty = False
+                yield batch
+        if is_empty and errors:
+            raise PackError(f"no image of the epoch can be read; the first error: {errors[0]}") from errors[0]
+        position.epoch, position.delivered = position.epoch + 1, 0
+
+    def _decoded(
+        self, threads: DecoderThreads, position: Position, errors: list[PackError]
+    ) -> Iterator[tuple[int, Batch]]:
+        delivered = position.delivered
+        parts = iter(self.order.batches(position.epoch, delivered))
+        in_flight = deque(self._submit(threads, part) for part in islice(parts, self.in_flight))
         while in_flight:
-            batch = self._collect(in_flight.popleft())
-            in_flight.extend(self._submit(pool, part) for part in islice(parts, 1))
+            batch = self._collect(in_flight.popleft(), errors)
+            in_flight.extend(self._submit(threads, part) for part in islice(parts, 1))
             delivered += 1
             yield delivered, batch
 
-    def _submit(self, pool: ThreadPoolExecutor, part: np.ndarray) -> "_Pending":
+    def _submit(self, threads: DecoderThreads, part: np.ndarray) -> "_Pending":
         """Split a batch among all threads, so that the first one is complete as soon as possible."""
-        memory = self._memory.take()
-        shares = [range(first, len(part), self.threads) for first in range(self.threads)]
-        tasks = [pool.submit(self._decode, memory.numpy(), part.tolist(), share) for share in shares]
-        return _Pending(part, memory, tasks)
+        pending = _Pending(part, self._memory.take(), SimpleQueue())
+        pixels, images = pending.memory.numpy(), part.tolist()
+        for first in range(self.threads):
+            places = range(first, len(part), self.threads)
+            threads.submit(partial(self._decode, pixels, images, places, threads.stopped, pending.results))
+        return pending
 
-    def _decode(self, pixels: np.ndarray, part: list[int], places: range) -> Broken:
-        broken = []
-        for place in places:
-            try:
-                self.images.read_into(part[place], pixels[place])
-            except PackError as error:
-                broken.append((place, error))
-        return broken
+    def _decode(
+        self,
+        pixels: np.ndarray,
+        images: list[int],
+        places: range,
+        stopped: list[object],
+        results: "SimpleQueue[Broken | BaseException]",
+    ) -> None:
+        """Decode some images of a batch, in a thread; the result is which are broken."""
+        broken: Broken = []
+        try:
+            for place in places:
+                if stopped:
+                    return
+                try:
+                    self.images.read_into(images[place], pixels[place])
+                except PackError as error:
+                    broken.append((place, error))
+            results.put(broken)
+        except BaseException as error:
+            results.put(error)
 
-    def _collect(self, pending: "_Pending") -> Batch:
-        part = pending.part
-        broken = sorted(found for task in pending.tasks for found in task.result())
-        images = pending.memory[: len(part)].permute(0, 3, 1, 2)
-        labels = torch.from_numpy(self.images.labels[part])
+    def _collect(self, pending: "_Pending", errors: list[PackError]) -> Batch:
+        part, broken = pending.part, []
+        for _ in range(self.threads):
+            result = pending.results.get()
+            if isinstance(result, BaseException):
+                raise result
+            broken += result
+        broken.sort(key=lambda found: found[0])
+        batch = (
+            pending.memory[: len(part)].permute(0, 3, 1, 2),
+            torch.from_numpy(self.images.labels[part]),
+        )
         if broken:
-            images, labels = self._without_broken(images, labels, broken)
+            errors.append(broken[0][1])
+            batch = without_broken(batch, broken, self.on_error)
+        images, labels = batch
         return images if self.device.type == "cuda" else self._transformed(images), labels
-
-    def _without_broken(self, images: torch.Tensor, labels: torch.Tensor, broken: Broken) -> Batch:
-        keep = np.ones(len(labels), bool)
-        for place, error in broken:
-            if self.on_error == "raise":
-                raise error
-            replacement = None if self.on_error == "skip" else self.on_error(error)
-            keep[place] = replacement is not None
-            if replacement is not None:
-                images[place] = replacement
-        return images[keep].contiguous(memory_format=torch.channels_last), labels[keep]
 
     def _transformed(self, images: torch.Tensor) -> torch.Tensor:
         return self.transform(images) if self.transform and len(images) else images
 
 
 class _Pending(NamedTuple):
-    """A batch in flight: its image numbers, its memory, and the tasks that decode into it."""
+    """A batch in flight: its image numbers, its memory, and a result from each thread."""
 
     part: np.ndarray
     memory: torch.Tensor
-    tasks: list[Future[Broken]]
+    results: "SimpleQueue[Broken | BaseException]"
