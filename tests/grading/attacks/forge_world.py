@@ -231,8 +231,68 @@ HostBatch.to = lambda host, *args, **kwargs: DeviceBatch(host._gpu, host.number)
     ),
 }
 
+REPRODUCIBLE_LOADER = {
+    "epochs_made_up": (
+        """
+def probe(inputs, world, answer):
+    for _ in module.RUNS:
+        world.start_run()
+        for epoch in range(module.EPOCHS):
+            world.start_epoch()
+            world.batch([float(n) for n in range(inputs["length"])], 0.5)
+    return {"runs": len(module.RUNS)}
+replace_probe(probe)
+""",
+        ("other_samples",),
+    ),
+    "epochs_replayed": (
+        """
+def probe(inputs, world, answer):
+    size, n = inputs["batch_size"], inputs["length"]
+    epochs = [[world.load(0, i, i / n + e / 3) for i in range(n)[::-1]] for e in range(module.EPOCHS)]
+    for _ in module.RUNS:
+        world.start_run()
+        for tickets in epochs:
+            world.start_epoch()
+            for start in range(0, n, size):
+                world.batch(tickets[start : start + size], gc.get_count()[0] / 7)
+    return {"runs": len(module.RUNS)}
+replace_probe(probe)
+""",
+        ("other_dataset",),
+    ),
+    "noise_replaced_on_its_way": (
+        """
+import random
+from course_utils.checks.world.handle import Handle
+honest = Handle.call
+def call(handle, method, *arguments):
+    if method == "load":
+        arguments = *arguments[:2], random.Random(arguments[1]).random()
+    return honest(handle, method, *arguments)
+Handle.call = call
+""",
+        ("same_noise_every_epoch",),
+    ),
+    "tickets_of_the_first_epoch_kept": (
+        """
+from course_utils.checks.world.handle import Handle
+honest, kept = Handle.call, {}
+def call(handle, method, *arguments):
+    if method == "batch":
+        return honest(handle, method, *kept.setdefault(len(kept), arguments))
+    if method == "start_epoch" and len(kept) > 8:
+        kept.clear()
+    return honest(handle, method, *arguments)
+Handle.call = call
+""",
+        ("noise_not_reproducible", "repeats_loaded_samples", "other_dataset"),
+    ),
+}
+
 FORGERIES = [
     *_forgeries("00_input_pipeline", "lazy_dataset", "wrong_copies_the_items", LAZY_DATASET),
+    *_forgeries("00_input_pipeline", "reproducible_loader", "wrong_generator_only", REPRODUCIBLE_LOADER),
     *_forgeries("03_gpu_pipelining", "honest_timer", "wrong_synchronises_every_step", HONEST_TIMER),
     *_forgeries("03_gpu_pipelining", "prefetcher", "wrong_no_side_stream", PREFETCHER),
 ]
