@@ -15,6 +15,16 @@ from course_utils.grading.nbgrader_plugins.release import generate_release
 ROOT = Path(__file__).parents[2]
 TOY = Path(__file__).parent / "toy"
 LESSON = "01_arithmetic"
+DEMONSTRATION = """
+import itertools
+FIRST = 0
+
+@functools.cache
+def last(items):
+    return items[-1]
+
+raise RuntimeError("a demonstration ran")
+""".strip()
 RIGHT = {
     "total": "def total_of(numbers):\n    return sum(numbers)",
     "largest": "def largest_of(numbers):\n    return max(numbers)",
@@ -31,8 +41,10 @@ def _marks(name: str, **marks: object) -> dict:
 def _solution() -> NotebookNode:
     cells = [
         new_markdown_cell("# A toy lesson", id="title"),
-        new_code_cell("from toy_checks import arithmetic", metadata={"tags": ["setup"]}, id="setup"),
-        new_code_cell("raise RuntimeError('a demonstration ran')", id="demo"),
+        new_code_cell(
+            "import functools\nfrom toy_checks import arithmetic", metadata={"tags": ["setup"]}, id="setup"
+        ),
+        new_code_cell(DEMONSTRATION, id="demo"),
     ]
     for name, answer in ANSWERS.items():
         source = f"### BEGIN SOLUTION\n{RIGHT[name]}\n### END SOLUTION"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import re
 import secrets
 import socket
 import time
@@ -13,19 +12,20 @@ from datetime import UTC, datetime
 from nbformat import NotebookNode
 
 from course_utils.grading.course import GRADER_FAULT, CellOutput, Exercise, Lesson, Provenance, Result
-from course_utils.grading.notebook import Restored, cells_to_run, grade_id, is_setup, restore_notebook
+from course_utils.grading.notebook import (
+    Restored,
+    cells_to_run,
+    extract_definitions,
+    grade_id,
+    restore_notebook,
+)
 from course_utils.grading.sandbox import Reply, Sandbox, Step
 from course_utils.grading.scoring.judge import Judge
+from course_utils.grading.scoring.suspicious_code import find_suspicious_code
 from course_utils.grading.submission import Finding, Submission
 
 # The first that applies is the status of a submission.
 STATUSES = (GRADER_FAULT, "tampered", "damaged", "timed out", "crashed", "wrong", "right")
-# An answer has no use for these; code that rewrites a check from within needs one of them.
-SUSPICIOUS = re.compile(
-    r"course_utils\.checks|sys\.modules|gc\.get_objects|addaudithook|settrace|setprofile|_getframe|f_back"
-    r"|inspect\.stack|ctypes|builtins|importlib|__import__|__globals__|__setattr__|__subclasses__"
-    r"|(?<![.\w])(?:exec|eval)\("
-)
 
 
 def grade(sandbox: Sandbox, lesson: Lesson, submission: Submission, seed: int | None = None) -> Result:
@@ -57,30 +57,10 @@ def grade(sandbox: Sandbox, lesson: Lesson, submission: Submission, seed: int | 
         "max_points": lesson.points,
         "exercises": exercises,
         "findings": [{"kind": finding.kind, "what": finding.what} for finding in findings],
-        "cells": _outputs(notebook, replies),
+        "cells": _outputs(lesson, notebook, replies),
         "notebook": notebook,
         "provenance": _provenance(lesson, submission, sandbox.kind, seed, time.monotonic() - start),
     }
-
-
-def find_suspicious_code(lesson: Lesson, notebook: NotebookNode, files: dict[str, bytes]) -> list[Finding]:
-    """Find words in a student's code that could reach for the checks; they change no mark.
-
-    Args:
-        lesson: The lesson as its authors wrote it.
-        notebook: The restored submission.
-        files: The submitted files, by name.
-    """
-    setup = {cell.source.strip() for cell in lesson.source.cells if is_setup(cell)}
-    runs = cells_to_run(notebook, lesson.source)
-    chosen = [cell for cell, runs_it in zip(notebook.cells, runs, strict=True) if runs_it]
-    sources = [cell.source for cell in chosen if grade_id(cell) not in lesson.graded]
-    texts = [source for source in sources if source.strip() not in setup]
-    texts += [data.decode("utf-8", "replace") for name, data in files.items() if name.endswith(".py")]
-    words = {match[0] for text in texts for match in SUSPICIOUS.finditer(text)}
-    return [
-        Finding("suspicious", f"The student's code contains {word!r}: read it.") for word in sorted(words)
-    ]
 
 
 def fault(lesson: Lesson, student: str, submission: Submission | None, sandbox: str, reason: str) -> Result:
@@ -141,8 +121,10 @@ def sandbox_steps(lesson: Lesson, notebook: NotebookNode, judge: Judge) -> list[
             steps.append(
                 Step(place, graded.answers, graded.check, lesson.module, judge.handout(graded.check))
             )
-        elif runs:
-            steps.append(Step(place, cell.source))
+        elif cell.cell_type == "code" and (
+            source := cell.source if runs else extract_definitions(cell.source)
+        ):
+            steps.append(Step(place, source))
     return steps
 
 
@@ -151,8 +133,9 @@ def _status(exercises: Iterable[Exercise], findings: Iterable[Finding]) -> str:
     return next((status for status in STATUSES if status in seen), "right")
 
 
-def _outputs(notebook: NotebookNode, replies: dict[int, Reply]) -> dict[str, CellOutput]:
+def _outputs(lesson: Lesson, notebook: NotebookNode, replies: dict[int, Reply]) -> dict[str, CellOutput]:
     """Return the outputs of the student's own cells; a probe's are left out, as they may show inputs."""
+    runs = cells_to_run(notebook, lesson.source)
     return {
         notebook.cells[place].id: {
             "text": reply.text,
@@ -160,5 +143,7 @@ def _outputs(notebook: NotebookNode, replies: dict[int, Reply]) -> dict[str, Cel
             "pictures": [base64.b64encode(picture).decode() for picture in reply.pictures],
         }
         for place, reply in replies.items()
-        if not reply.evidence and (reply.text or reply.error or reply.pictures or reply.reason)
+        if runs[place]
+        and not reply.evidence
+        and (reply.text or reply.error or reply.pictures or reply.reason)
     }

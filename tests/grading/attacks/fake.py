@@ -44,9 +44,9 @@ def send(value, times=1):
 )
 
 ATTACKS = {
-    "tag_skip_execution": Attack(change=_tagged("skip-execution"), statuses=("tampered",)),
-    "tag_raises_exception": Attack(change=_tagged("raises-exception"), statuses=("tampered",)),
-    "tag_setup": Attack(change=_tagged("setup"), statuses=("tampered",)),
+    "tag_skip_execution": Attack(change=_tagged("skip-execution")),
+    "tag_raises_exception": Attack(change=_tagged("raises-exception")),
+    "tag_setup": Attack(change=_tagged("setup")),
     "input_transformer": code(
         "get_ipython().input_transformers_cleanup.append(lambda lines: ['pass\\n'])", points=0
     ),

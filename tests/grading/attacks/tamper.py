@@ -153,9 +153,10 @@ ATTACKS = {
     "cells_a_text": Attack(folder=_raw(lambda d: d.update(cells="x")), points=0, statuses=DAMAGED),
     "cells_of_nothing": honest(folder=_raw(lambda d: d["cells"].extend([None, 1, {}, []])), statuses=DAMAGED),
     "kernel_of_another_language": honest(
-        folder=_raw(lambda d: d["metadata"].update(kernelspec={"name": "ir"})), statuses=DAMAGED
+        folder=_raw(lambda d: d["metadata"].update(kernelspec={"name": "ir", "language": "R"})),
+        statuses=DAMAGED,
     ),
-    "no_notebook_metadata": honest(folder=_raw(lambda d: d.update(metadata=None)), statuses=DAMAGED),
+    "no_notebook_metadata": honest(folder=_raw(lambda d: d.update(metadata=None))),
     "format_of_the_future": honest(folder=_raw(lambda d: d.update(nbformat=9)), statuses=DAMAGED),
     "json_cut_off": Attack(folder=_text(lambda text: text[: len(text) // 2]), points=0, statuses=DAMAGED),
     "json_empty": Attack(folder=_text(lambda text: b""), points=0, statuses=DAMAGED),

@@ -11,7 +11,7 @@ from course_utils.grading.notebook.restore import restore_notebook
 from course_utils.grading.sandbox.server_process import GraderFaultError
 from course_utils.grading.sandbox.steps import Reply
 from course_utils.grading.scoring.judge import Judge
-from course_utils.grading.scoring.scorer import find_suspicious_code
+from course_utils.grading.scoring.suspicious_code import find_suspicious_code
 from tests.grading.toy_course import LESSON, RIGHT, cell_of, make_course
 
 

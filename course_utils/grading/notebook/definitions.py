@@ -1,0 +1,110 @@
+"""What a cell imports, defines and uses, found without running it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+# A cell magic that takes the whole cell, as %%writefile does, or one line.
+_MAGIC = re.compile(r"\A%%(?!time|capture)(?s:.*)|^[ \t]*[%!?].*$", re.MULTILINE)
+_BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While)
+
+
+def extract_definitions(source: str) -> str:
+    """Return the imports, functions, classes and literal constants that a cell defines, without the rest.
+
+    An answer may use what a demonstration cell above it has imported or defined. Grading runs these
+    statements and leaves the demonstration itself out.
+
+    Args:
+        source: Code of a cell.
+
+    Returns:
+        Its statements as they are written there; empty without any, or where the code is not Python.
+    """
+    statements, lines = _parse(source)
+    return "\n".join(_text(one, lines) for one in statements if _is_definition(one))
+
+
+def defined_names(source: str) -> set[str]:
+    """Return the names that a cell defines at its top level; empty where it is not Python."""
+    return {name for statement in _statements(_parse(source)[0]) for name in _names(statement)}
+
+
+def used_names(source: str) -> set[str]:
+    """Return the modules, names and attributes that code uses, dotted as far as they are written so.
+
+    Comments and texts are left out. Empty where the code is not Python.
+    """
+    found = set()
+    for statement in _parse(source)[0]:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found |= {f"{node.module}.{alias.name}" for alias in node.names}
+            elif isinstance(node, ast.Name | ast.Attribute):
+                found.add(_dotted(node))
+    return found
+
+
+def _dotted(node: ast.expr) -> str:
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join(reversed([*parts, node.id if isinstance(node, ast.Name) else ""]))
+
+
+def _parse(source: str) -> tuple[list[ast.stmt], list[str]]:
+    """Return the statements and lines of a cell, without magics if it has some."""
+    for plain in (source, _MAGIC.sub("", source)):
+        try:
+            return ast.parse(plain).body, plain.split("\n")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return [], []
+
+
+def _is_definition(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Assign):
+        return all(isinstance(target, ast.Name) for target in statement.targets) and _is_literal(
+            statement.value
+        )
+    return isinstance(
+        statement, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    )
+
+
+def _is_literal(value: ast.expr) -> bool:
+    try:
+        ast.literal_eval(value)
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _text(statement: ast.stmt, lines: list[str]) -> str:
+    first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", []))])
+    return "\n".join(lines[first - 1 : statement.end_lineno])
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Walk through a cell's statements and the blocks among them, but not into functions and classes."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, _BLOCKS):
+            for field in ("body", "orelse", "finalbody"):
+                yield from _statements(getattr(statement, field, []))
+
+
+def _names(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield statement.name
+    elif isinstance(statement, ast.Import | ast.ImportFrom):
+        yield from ((alias.asname or alias.name).partition(".")[0] for alias in statement.names)
+    elif isinstance(statement, ast.Assign | ast.AnnAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            yield from (one.id for one in ast.walk(target) if isinstance(one, ast.Name))
