@@ -22,7 +22,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from course_utils.checks.core import evidence
 from course_utils.grading.sandbox.control import answer_all
-from course_utils.grading.sandbox.isolation import namespaces
+from course_utils.grading.sandbox.isolation import namespaces, reset_inherited
 from course_utils.grading.sandbox.protocol import SIGNALED, Channel, ControlMessage, Setup
 from course_utils.grading.sandbox.submission_process import run_submission
 from course_utils.grading.sandbox.watched_folder import NotWatchedError, WatchedFolder
@@ -110,6 +110,8 @@ def serve(control: socket.socket, setup: Setup) -> None:
         control: Socket to the client.
         setup: How submissions run.
     """
+    if setup["nested"]:
+        reset_inherited()
     sys.path[:0] = setup["path"]
     for module in setup["modules"]:
         importlib.import_module(module)

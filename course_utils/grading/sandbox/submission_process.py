@@ -15,7 +15,13 @@ from typing import Any, NoReturn
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from course_utils.grading.sandbox.isolation import Limits, apply_limits, namespaces
+from course_utils.grading.sandbox.isolation import (
+    Limits,
+    apply_limits,
+    install_call_filter,
+    join_new_session_keyring,
+    namespaces,
+)
 from course_utils.grading.sandbox.protocol import (
     HOME,
     SIGNALED,
@@ -29,6 +35,7 @@ from course_utils.grading.sandbox.protocol import (
 from course_utils.grading.sandbox.worker import serve_steps
 
 PRIVATE = ("/tmp", "/dev/shm", HOME)
+HIDDEN = ("/proc/keys", "/proc/key-users")  # they list keys of all processes of this account
 
 
 def run_submission(
@@ -71,11 +78,15 @@ def _init_process(channel: Channel, shell: InteractiveShell, setup: Setup, messa
     namespaces.mount(
         "proc", "/proc", "proc", namespaces.MS_NOSUID | namespaces.MS_NODEV | namespaces.MS_NOEXEC
     )
+    for name in HIDDEN:
+        if Path(name).exists():
+            namespaces.mount("/dev/null", name, "", namespaces.MS_BIND)
     namespaces.freeze_mounts(PRIVATE)
     student = os.fork()
     if student == 0:
         _run_and_exit(_student_process, channel, shell, setup, message)
     channel.close()
+    namespaces.forbid_tracing()
     while True:
         ended, status = os.waitpid(-1, 0)
         if ended == student:
@@ -90,9 +101,10 @@ def _student_process(
     os.setsid()
     _close_descriptors(channel)
     if setup["nested"]:
-        namespaces.join_new_session_keyring()
+        join_new_session_keyring()
         Path("/proc/self/oom_score_adj").write_text("1000")
         namespaces.drop_privileges(message["user"] if setup["users"] else None)
+        install_call_filter()
     limits, home = Limits(**message["limits"]), Path(message["home"])
     apply_limits(limits, address_space=not setup["grouped"], processes=setup["nested"])
     os.umask(0o077)

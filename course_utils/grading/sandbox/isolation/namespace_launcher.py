@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
 from pathlib import Path
 from typing import TypedDict
@@ -40,6 +41,8 @@ def main(arguments: list[str]) -> int:
     if os.geteuid() != 0:
         ns.enter_user_namespace()
     ns.unshare(ns.CLONE_NEWNS | ns.CLONE_NEWPID | ns.CLONE_NEWIPC | ns.CLONE_NEWNET | ns.CLONE_NEWUTS)
+    ns.unshare(ns.CLONE_NEWCGROUP)
+    socket.sethostname("sandbox")
     child = os.fork()
     if child == 0:
         _execute(launch, arguments[1:])

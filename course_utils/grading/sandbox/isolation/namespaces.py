@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 import sys
 from pathlib import Path
 
 CLONE_NEWNS = 0x00020000
+CLONE_NEWCGROUP = 0x02000000
 CLONE_NEWUTS = 0x04000000
 CLONE_NEWIPC = 0x08000000
 CLONE_NEWUSER = 0x10000000
@@ -21,7 +21,8 @@ MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
 # A user namespace must keep these mount options when it remounts.
 _FLAGS = {"nosuid": 2, "nodev": 4, "noexec": 8, "noatime": 1024, "nodiratime": 2048, "relatime": 1 << 21}
 
-_PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 24, 36, 38
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 1, 4, 24
+_PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 36, 38
 _LAST_CAPABILITY = 63
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -121,17 +122,9 @@ def set_parent_death_signal() -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, 9)
 
 
-def join_new_session_keyring() -> None:
-    """Replace the session keyring, which a login hands down with its keys, by an empty one.
-
-    Raises:
-        OSError: The kernel has keyrings but refuses a new one.
-    """
-    keyctl, join_session_keyring = {"x86_64": 250, "aarch64": 219}[os.uname().machine], 1
-    if _libc.syscall(keyctl, join_session_keyring, None) < 0:
-        code = ctypes.get_errno()
-        if code not in (errno.ENOSYS, errno.EPERM):  # no keyrings here, for a submission neither
-            raise OSError(code, f"keyctl: {os.strerror(code)}")
+def forbid_tracing() -> None:
+    """Let no process without privileges trace this one or read its memory (PR_SET_DUMPABLE)."""
+    _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 class _CapabilityHeader(ctypes.Structure):
