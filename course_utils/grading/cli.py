@@ -12,7 +12,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from course_utils.grading import workflow
-from course_utils.grading.course import Course, course_at, summary_of
+from course_utils.grading.course import Course, course_at
 from course_utils.grading.nbgrader_plugins import feedback
 from course_utils.grading.sandbox import backends
 from course_utils.grading.scoring import local, regrade, report, slurm
@@ -153,6 +153,6 @@ def _export(course: Course, lessons: list[str], options: argparse.Namespace) -> 
 
 def _report(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
     tasks = workflow.submissions(course, lessons, options.student)
-    results = (course.results.read(task) for task in tasks)
-    found = [summary_of(result) for result in results if result is not None]
+    results = (course.results.read_summary(task) for task in tasks)
+    found = [result for result in results if result is not None]
     return _print(report.full(found) if found else "Nothing has been graded yet.")

@@ -51,7 +51,7 @@ class Outcome:
         """Turn any exception into a fault of this submission, so that the others are graded."""
         try:
             yield
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # nbgrader's applications exit
             self.faults.append(f"{task.lesson}  {task.student}: {error!r}\n{traceback.format_exc()}")
 
 

@@ -6,6 +6,7 @@ from .lesson import lesson_names as lesson_names
 from .result import GRADER_FAULT as GRADER_FAULT
 from .result import CellOutput as CellOutput
 from .result import Exercise as Exercise
+from .result import FindingEntry as FindingEntry
 from .result import Provenance as Provenance
 from .result import Result as Result
 from .result import Summary as Summary

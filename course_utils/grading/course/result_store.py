@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from course_utils.grading.course.result import GRADER_FAULT, Result, Task, Versions
+import msgspec
+
+from course_utils.grading.course.result import GRADER_FAULT, Result, Summary, Task, Versions
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -27,20 +31,25 @@ class ResultStore:
 
     def read(self, task: Task) -> Result | None:
         """Return a stored result; None where there is none, or none that can be read."""
+        return self._read(task, Result)
+
+    def read_summary(self, task: Task) -> Summary | None:
+        """Return a stored result without its cells, as `read` does."""
+        return self._read(task, Summary)
+
+    def _read(self, task: Task, form: type[T]) -> T | None:
         try:
-            result: Result = json.loads(self.path(task).read_bytes())
-        except (OSError, ValueError):
+            return msgspec.json.decode(self.path(task).read_bytes(), type=form)
+        except (OSError, ValueError, RecursionError):  # msgspec's errors are ValueErrors
             return None
-        return result
 
     def write(self, result: Result) -> None:
         """Store a result in place of an older one."""
         path = self.path(Task(result["lesson"], result["student"]))
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, prefix=".", suffix=".part", delete=False
-        ) as file:
-            json.dump(result, file, indent=1)
+        data = msgspec.json.format(msgspec.json.encode(result), indent=1)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", suffix=".part", delete=False) as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         Path(file.name).replace(path)
@@ -52,11 +61,7 @@ class ResultStore:
     def up_to_date(self, task: Task, versions: Versions) -> Result | None:
         """Return the stored result if it holds for these versions; a fault of the grader never does."""
         result = self.read(task)
-        if (
-            result is None
-            or result["status"] == GRADER_FAULT
-            or not Result.__required_keys__ <= result.keys()
-        ):
+        if result is None or result["status"] == GRADER_FAULT:
             return None
         return result if result["provenance"].items() >= versions.items() else None
 

@@ -11,8 +11,11 @@ from nbformat import NotebookNode
 from course_utils.grading.notebook.text_encoding import UTF_8, decode_text
 from course_utils.grading.submission import Finding
 
-MAX_BYTES = 64 * 2**20
-MAX_CELLS = 2000
+MAX_BYTES = 32 * 2**20
+MAX_CELLS, MAX_NAME = 2000, 100
+# Each list or object takes up to 64 bytes, each other value about 50.
+MAX_PARTS = 10**6
+MAX_SOURCE, MAX_TEXT = 2**20, 8 * 2**20
 KINDS = ("code", "markdown", "raw")
 
 
@@ -33,7 +36,7 @@ class SubmittedCell:
     source: str
     id: str
     marks: dict[str, Any]
-    attachments: dict[str, Any] = field(default_factory=dict)
+    attachments: dict[str, dict[str, str]] = field(default_factory=dict)
     partner: int | None = None
 
 
@@ -54,13 +57,12 @@ def read_cells(
         findings.append(Finding("damaged", "The notebook is missing."))
         return None
     try:
-        if len(raw) > MAX_BYTES:
-            raise ValueError(f"{len(raw)} bytes")
-        text, encoding = decode_text(raw)
-        data = json.loads(text)
+        data, encoding = _parse(raw)
         entries = data["cells"] if "cells" in data else _worksheets(data)
         cells = [_cell(entry) for entry in entries[:MAX_CELLS]]
         complete = None not in cells and len(entries) <= MAX_CELLS
+        if sum(len(cell.source) for cell in cells if cell) > MAX_TEXT:
+            raise ValueError(f"its cells have more than {MAX_TEXT} characters")
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         reason = f"{type(error).__name__}: {str(error)[:100]}"
         findings.append(Finding("damaged", f"The notebook cannot be read: {reason}."))
@@ -78,13 +80,27 @@ def _worksheets(data: dict[str, Any]) -> list[object]:
     return [cell for sheet in data["worksheets"] for cell in sheet["cells"]]
 
 
+def _parse(raw: bytes) -> tuple[Any, str]:
+    """Parse JSON whose values together take a bounded memory; return it and its encoding.
+
+    Raises:
+        ValueError: It is no JSON, or too large.
+    """
+    parts, values = raw.count(b"[") + raw.count(b"{"), raw.count(b",")
+    if len(raw) > MAX_BYTES or parts > MAX_PARTS or values > 5 * MAX_PARTS:
+        raise ValueError(f"{len(raw)} bytes, or too many values")
+    # Python refuses to parse an integer of many digits.
+    text, encoding = decode_text(raw)
+    return json.loads(text, parse_int=lambda digits: (int if len(digits) < 19 else float)(digits)), encoding
+
+
 def _cell(entry: object) -> SubmittedCell | None:
     if not isinstance(entry, dict) or entry.get("cell_type") not in (*KINDS, "heading"):
         return None
     source = entry.get("source", entry.get("input", ""))
     if isinstance(source, list):
         source = "".join(line for line in source if isinstance(line, str))
-    if not isinstance(source, str):
+    if not isinstance(source, str) or len(source) > MAX_SOURCE:
         return None
     source = source.encode("utf-8", "replace").decode()  # lone surrogates cannot be written to a file
     metadata = entry.get("metadata")
@@ -94,17 +110,37 @@ def _cell(entry: object) -> SubmittedCell | None:
     return SubmittedCell(
         kind,
         source,
-        str(entry.get("id", "")),
-        marks if isinstance(marks, dict) else {},
-        attachments if isinstance(attachments, dict) else {},
+        _short(entry.get("id", "")),
+        {_short(key): _scalar(value) for key, value in marks.items()} if isinstance(marks, dict) else {},
+        _pictures(attachments) if isinstance(attachments, dict) else {},
     )
+
+
+def _pictures(attachments: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """Return a cell's pictures, `{name: {type: base64}}`, without anything of another form."""
+    return {
+        name: {kind: data for kind, data in picture.items() if isinstance(data, str)}
+        for name, picture in attachments.items()
+        if isinstance(picture, dict)
+    }
+
+
+def _scalar(value: object) -> str | float | bool | None:
+    """Return a plain value that can be compared and shown."""
+    return value if value is None or isinstance(value, bool | int | float) else _short(value)
+
+
+def _short(value: object) -> str:
+    """Return a text that can be shown and stored; lists and objects, which may be deep, become their type."""
+    text = str(value) if isinstance(value, str | bool | int | float | None) else type(value).__name__
+    return text[:MAX_NAME].encode("utf-8", "replace").decode()
 
 
 def _compare_frame(data: dict[str, Any], released: NotebookNode, findings: list[Finding]) -> None:
     if data.get("nbformat") != released.nbformat:
-        findings.append(Finding("damaged", f"The notebook's format is {str(data.get('nbformat'))[:20]!r}."))
+        findings.append(Finding("damaged", f"The notebook's format is {_short(data.get('nbformat'))}."))
     metadata = data.get("metadata")
     kernel = metadata.get("kernelspec") if isinstance(metadata, dict) else None
     language = kernel.get("language", "python") if isinstance(kernel, dict) else "python"
     if language != "python":  # kernels of any name run Python; which one is a matter of the site
-        findings.append(Finding("damaged", f"The kernel's language is {str(language)[:40]!r}."))
+        findings.append(Finding("damaged", f"The kernel's language is {_short(language)!r}."))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import multiprocessing
 import threading
 import traceback
@@ -126,8 +127,6 @@ def run_all(course: Course, tasks: list[Task], store: ResultStore, jobs: int) ->
                 yield future.result()
             except BrokenProcessPool:
                 return
-            except OSError:
-                continue  # its result could not be stored: the workflow reports it as not run
 
 
 @cache
@@ -136,5 +135,21 @@ def _course_at(root: str) -> Course:
 
 
 def _run_and_store(root: str, task: Task, folder: Path) -> Task:
-    ResultStore(folder).write(run_one(_course_at(root), task))
+    run_and_store(_course_at(root), task, ResultStore(folder))
     return task
+
+
+def run_and_store(course: Course, task: Task, store: ResultStore) -> None:
+    """Grade one submission and store its result; what fails costs no other submission.
+
+    Without a result, for example on a full disk, the workflow reports the submission as not run.
+
+    Raises:
+        NoSandboxError: No backend works on this machine, for any submission.
+    """
+    try:
+        store.write(run_one(course, task))
+    except NoSandboxError:
+        raise
+    except Exception:
+        logging.getLogger(__name__).exception("no result of %s, %s", *task)

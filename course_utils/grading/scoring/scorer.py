@@ -11,7 +11,15 @@ from datetime import UTC, datetime
 
 from nbformat import NotebookNode
 
-from course_utils.grading.course import GRADER_FAULT, CellOutput, Exercise, Lesson, Provenance, Result
+from course_utils.grading.course import (
+    GRADER_FAULT,
+    CellOutput,
+    Exercise,
+    FindingEntry,
+    Lesson,
+    Provenance,
+    Result,
+)
 from course_utils.grading.notebook import (
     Restored,
     cells_to_run,
@@ -26,6 +34,7 @@ from course_utils.grading.submission import Finding, Submission
 
 # The first that applies is the status of a submission.
 STATUSES = (GRADER_FAULT, "tampered", "damaged", "timed out", "crashed", "wrong", "right")
+MAX_FINDINGS = 100
 
 
 def grade(sandbox: Sandbox, lesson: Lesson, submission: Submission, seed: int | None = None) -> Result:
@@ -56,7 +65,7 @@ def grade(sandbox: Sandbox, lesson: Lesson, submission: Submission, seed: int | 
         "points": sum(exercise["points"] for exercise in exercises.values()),
         "max_points": lesson.points,
         "exercises": exercises,
-        "findings": [{"kind": finding.kind, "what": finding.what} for finding in findings],
+        "findings": _entries(findings),
         "cells": _outputs(lesson, notebook, replies),
         "notebook": notebook,
         "provenance": _provenance(lesson, submission, sandbox.kind, seed, time.monotonic() - start),
@@ -80,11 +89,21 @@ def fault(lesson: Lesson, student: str, submission: Submission | None, sandbox: 
         "points": 0.0,
         "max_points": lesson.points,
         "exercises": {},
-        "findings": [{"kind": GRADER_FAULT, "what": reason}],
+        "findings": _entries([Finding(GRADER_FAULT, reason)]),
         "cells": {},
         "notebook": {},
         "provenance": _provenance(lesson, submission, sandbox),
     }
+
+
+def _entries(findings: list[Finding]) -> list[FindingEntry]:
+    """Return findings as they are stored: valid Unicode, and not without end."""
+    if len(findings) > MAX_FINDINGS:
+        findings = [*findings[:MAX_FINDINGS], Finding("damaged", f"{len(findings) - MAX_FINDINGS} more.")]
+    return [
+        {"kind": finding.kind, "what": finding.what.encode("utf-8", "backslashreplace").decode()}
+        for finding in findings
+    ]
 
 
 def _provenance(

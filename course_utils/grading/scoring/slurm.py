@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from course_utils.grading.course import Course, ResultStore, Task, course_at
-from course_utils.grading.scoring.local import run_one
+from course_utils.grading.scoring.local import run_and_store
 
 ROUNDS = 3
 POLL_S = 2.0
@@ -105,7 +105,7 @@ def run_share(path: Path) -> None:
     course, store = course_at(Path(share["root"])), ResultStore(Path(share["folder"]))
     for task in (Task(*names) for names in share["tasks"]):
         if store.read(task) is None:
-            store.write(run_one(course, task))
+            run_and_store(course, task, store)
 
 
 if __name__ == "__main__":
