@@ -1,14 +1,16 @@
-"""The wall time that the steps of one submission may take."""
+"""The wall time that the steps of one submission may take, and the output that is kept of them."""
 
 from __future__ import annotations
 
 import time
 
 from course_utils.grading.sandbox.isolation import Limits
-from course_utils.grading.sandbox.steps import Step
+from course_utils.grading.sandbox.steps import Reply, Step
 
 # Cells run again after a crash; with all exercises' own time this bounds the whole submission.
 RERUNS = 2
+MAX_OUTPUT_BYTES = 16 * 2**20
+LEFT_OUT = "... output left out: this submission has too much of it ...\n"
 
 
 class Budgets:
@@ -30,6 +32,7 @@ class Budgets:
             self._exercise[step.index] = exercise
             exercise += bool(step.check)
         self._left = [limits.exercise_seconds] * (exercise + 1)
+        self._output = MAX_OUTPUT_BYTES
         self._end = time.monotonic() + RERUNS * limits.exercise_seconds * (exercise + 1)
 
     def deadline(self, step: Step, again: bool) -> float | None:
@@ -47,3 +50,11 @@ class Budgets:
     def spend(self, step: Step, seconds: float) -> None:
         """Charge a step's wall time to its exercise."""
         self._left[self._exercise[step.index]] -= seconds
+
+    def keep_output(self, reply: Reply) -> None:
+        """Drop the output of a reply where the submission has had its share: results are stored and shown."""
+        size = len(reply.text) + sum(map(len, reply.pictures))
+        if size > self._output:
+            reply.text, reply.pictures = LEFT_OUT, []
+        else:
+            self._output -= size

@@ -101,6 +101,7 @@ class Sandbox:
                     self.close()
                     return False
                 replies[step.index] = reply
+                budgets.keep_output(reply)
                 if known is None:
                     budgets.spend(step, reply.seconds)
                 if reply.outcome != "done":

@@ -21,7 +21,7 @@ def result(**changes):
         "max_points": 2.0,
         "exercises": {},
         "findings": [],
-        "provenance": {**VERSIONS, "sandbox": "bwrap", "seed": 1},
+        "provenance": {**VERSIONS, "sandbox": "bwrap", "seed": 1, "node": "n", "time": "t", "seconds": 1.0},
         "cells": {},
         "notebook": {"cells": []},
         **changes,
@@ -61,6 +61,31 @@ def test_truncated_file_counts_as_missing(store):
     store.path(TASK).write_text(text[: len(text) // 2])
     assert store.read(TASK) is None
     assert store.up_to_date(TASK, VERSIONS) is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[]",
+        b"[" * 100_000,
+        b'{"points": NaN}',
+        json.dumps(result(points="6")).encode(),
+        json.dumps(result(findings=[{"kind": 3}])).encode(),
+        json.dumps(result(cells={"a": {"text": "\ud800", "error": "", "pictures": []}})).encode(),
+        json.dumps(result(), allow_nan=False).encode("utf-16"),
+    ],
+)
+def test_file_of_another_form_counts_as_missing(store, data):
+    store.write(result())
+    store.path(TASK).write_bytes(data)
+    assert store.read(TASK) is None
+    assert store.read_summary(TASK) is None
+
+
+def test_summary_is_read_without_the_cells(store):
+    store.write(result())
+    assert store.read_summary(TASK) == {k: v for k, v in result().items() if k not in ("cells", "notebook")}
 
 
 def test_result_is_up_to_date_for_its_own_versions_in_any_sandbox(store):

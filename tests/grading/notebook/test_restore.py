@@ -100,3 +100,47 @@ def test_restoring_is_idempotent(released):
     again = restore_notebook(writes(once.notebook).encode(), released)
     assert again.findings == []
     assert [cell.source for cell in again.notebook.cells] == [cell.source for cell in once.notebook.cells]
+
+
+DEEP = json.loads("[" * 800 + "]" * 800)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda data: data.update(nbformat=DEEP),
+        lambda data: data["metadata"].update(kernelspec={"name": DEEP}),
+        lambda data: data["cells"][2]["metadata"]["nbgrader"].update(grade_id=DEEP, points=DEEP),
+        lambda data: data["cells"][2]["metadata"].update(
+            tags=[DEEP, "\ud800"], nbgrader={"\ud800": 10**4000}
+        ),
+        lambda data: data["cells"][2].update(id=DEEP),
+        lambda data: data["cells"].append(
+            {
+                "cell_type": "markdown",
+                "metadata": {},
+                "source": "x",
+                "attachments": {"a": {"image/png": DEEP}},
+            }
+        ),
+        lambda data: data["cells"].extend([{"cell_type": "code", "source": "x" * 2**20 + "x"}]),
+    ],
+)
+def test_hostile_value_costs_nothing_but_itself(released, edit):
+    restored = _repaired(released, edit)
+    assert restored.readable
+    assert restored.notebook.cells[2].source == released.cells[2].source
+    assert len(restored.findings) <= 4
+    assert all(len(finding.what) < 300 for finding in restored.findings)
+    assert writes(restored.notebook).encode()
+
+
+def test_integer_of_any_length_is_read(released):
+    raw = writes(released).replace('"nbformat": 4', '"nbformat": ' + "9" * 5000).encode()
+    assert restore_notebook(raw, released).readable
+
+
+@pytest.mark.parametrize("part", [b"[],", b"1,", b'"ab",'])
+def test_notebook_of_very_many_values_is_unreadable_before_it_is_parsed(released, part):
+    restored = restore_notebook(b'{"cells": [' + part * 8_000_000 + b"1]}", released)
+    assert "too many values" in restored.findings[0].what
