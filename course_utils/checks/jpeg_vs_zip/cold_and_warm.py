@@ -1,6 +1,7 @@
 """Check a measurement that reports the first epoch separately from the later ones."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from math import isclose
 from pathlib import Path
 from statistics import fmean, median
@@ -21,26 +22,100 @@ from course_utils.checks.core import (
     ignore_warnings,
     value_of,
 )
+from course_utils.checks.world import BaseWorld, Handle, Oracle, served
 from course_utils.storage import page_cache
 
 MIN_EPOCHS = 3
+# The clock of `benchmark`, which reads it at the start of an epoch, after its first batch and at its end.
+CLOCK = "course_utils.measure.loader_benchmark.perf_counter"
 
 
 class CountingDataset(Dataset[tuple[torch.Tensor, int]]):
-    """Small images in memory that count how often each one is read, also by workers."""
+    """Small images, each of which is read from the world.
 
-    def __init__(self, images: np.ndarray, path: Path) -> None:
-        self.images = torch.from_numpy(images.copy())
-        self.path = path
-        self.reads = torch.zeros(len(images), dtype=torch.int64)
-        self.reads.share_memory_()  # type: ignore[no-untyped-call]  # torch does not annotate it
+    Args:
+        world: Counts how often each one is read.
+        length: Number of images.
+        path: The folder of its files, for their eviction from the page cache.
+    """
+
+    def __init__(self, world: Handle, length: int, path: Path) -> None:
+        self.world, self.length, self.path = world, length, path
 
     def __len__(self) -> int:
-        return len(self.images)
+        return self.length
 
     def __getitem__(self, index: int) -> tuple[torch.Tensor, int]:
-        self.reads[index] += 1
-        return self.images[index], index
+        if not 0 <= index < self.length:
+            raise IndexError(f"there are {self.length} images, and no number {index}")
+        self.world.read(int(index))
+        return torch.full((3, 16, 16), index, dtype=torch.uint8), index
+
+
+@dataclass
+class Timing:
+    """An epoch as `benchmark` timed it.
+
+    Attributes:
+        cold: Whether the files were evicted since the epoch before.
+        readings: What the clock showed at its start, after its first batch and at its end.
+        reads: Which images were read.
+        first_reads: How many of them before the first batch was there.
+    """
+
+    cold: bool
+    readings: list[float]
+    reads: list[int] = field(default_factory=list)
+    first_reads: int = 0
+
+
+class World(BaseWorld):
+    """The images and the clock, on which reading takes longer where an image is not in the page cache."""
+
+    def __init__(self, truth: Truth) -> None:
+        self._oracle, self.images = Oracle(truth["key"]), int(truth["images"])
+        self._now, self._evicted = 1000.0, False
+        self._cached: set[int] = set()
+        self.timings: list[Timing] = []
+        self.reads = 0
+
+    @served
+    def read(self, index: int) -> None:
+        """Read an image, which takes time on the clock."""
+        self.reads += 1
+        milliseconds = 1 + self._oracle.number(2**20, self.calls) / 2**20
+        self._now += milliseconds / 1e3 * (1 if index in self._cached else 8)
+        self._cached.add(index)
+        if self.timings:
+            self.timings[-1].reads.append(index)
+
+    @served
+    def clock(self) -> float:
+        """Read the clock, in seconds; the first of three readings starts an epoch."""
+        self._now += 1e-6
+        if not self.timings or len(self.timings[-1].readings) > 2:
+            self.timings.append(Timing(self._evicted, []))
+            self._evicted = False
+        timing = self.timings[-1]
+        timing.readings.append(self._now)
+        if len(timing.readings) == 2:
+            timing.first_reads = len(timing.reads)
+        return self._now
+
+    @served
+    def evict(self) -> None:
+        """Evict the files of all images from the page cache."""
+        self._cached.clear()
+        self._evicted = True
+
+    def timing_of(self, epoch: "EpochRecord") -> Timing | None:
+        """Return the timing with the seconds of an epoch in a result."""
+        for timing in self.timings:
+            if len(timing.readings) > 2:
+                start, first, end = timing.readings
+                if isclose(epoch["seconds"], end - start) and isclose(epoch["first"], first - start):
+                    return timing
+        return None
 
 
 class EpochRecord(TypedDict):
@@ -63,20 +138,24 @@ class Measured(TypedDict):
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw images, and the settings that the measurement must use."""
-    images = rng.integers(0, 256, (int(rng.integers(20, 40)), 3, 16, 16), dtype=np.uint8)
-    settings = {"batch_size": int(rng.integers(3, 9)), "num_workers": 0}
-    return {"images": images, **settings}, {"images": len(images), **settings}
+    """Draw the number of images, and the settings that the measurement must use."""
+    settings = {"images": int(rng.integers(20, 40)), "batch_size": int(rng.integers(3, 9)), "num_workers": 0}
+    return settings, {**settings, "key": rng.bytes(16)}
 
 
-def probe(inputs: Inputs, measure: Callable[..., Any]) -> Evidence:
-    """Let the student's code measure a dataset that counts its reads; count evictions from the page cache."""
-    evict = mock.patch.object(page_cache, "evict", wraps=page_cache.evict)
-    files = {"images.bin": inputs["images"].tobytes()}
-    with folder_with(files) as folder, ignore_warnings(), evict as evictions:
-        dataset = CountingDataset(inputs["images"], folder)
-        measured = attempt(lambda: _plain(measure(dataset, inputs["batch_size"], inputs["num_workers"])))
-        return {"measured": measured, "reads": dataset.reads.tolist(), "evictions": evictions.call_count}
+def probe(inputs: Inputs, world: Handle, measure: Callable[..., Any]) -> Evidence:
+    """Let the student's code measure a dataset on a clock that only reading advances."""
+
+    def evict(paths: page_cache.PathLike) -> page_cache.CacheState:
+        world.evict()
+        return page_cache.CacheState(0, 0)
+
+    replaced = mock.patch.object(page_cache, "evict", evict), mock.patch(CLOCK, world.clock)
+    with folder_with({"images.bin": b"."}) as folder, ignore_warnings(), replaced[0], replaced[1]:
+        dataset = CountingDataset(world, inputs["images"], folder)
+        return {
+            "measured": attempt(lambda: _plain(measure(dataset, inputs["batch_size"], inputs["num_workers"])))
+        }
 
 
 def _plain(returned: Any) -> Measured | dict[str, str]:  # noqa: ANN401 - the student's result
@@ -96,7 +175,7 @@ def _plain(returned: Any) -> Measured | dict[str, str]:  # noqa: ANN401 - the st
     }
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, found: Evidence, world: World) -> str:
     """Check which images were read, and that both rates follow from the measured epochs."""
     measured = value_of(found["measured"])
     if "returned" in measured:
@@ -107,14 +186,14 @@ def judge(truth: Truth, found: Evidence) -> str:
     epochs = measured["epochs"]
     if not epochs:
         raise Mistake("no_result", "The first value that you return should be the result of benchmark(...).")
-    _expect_all_read(truth, found["reads"], epochs)
-    _expect_settings(truth, measured)
+    timings = _expect_all_read(world, epochs)
+    _expect_settings(truth, measured, timings)
     if epochs[0]["number"] != 0:
         raise Mistake(
             "cold_thrown_away",
             "The first epoch in the result is not the first that ran: warm_start=True leaves it out.",
         )
-    if not found["evictions"]:
+    if not all(timing.cold for timing, e in zip(timings, epochs, strict=True) if e["number"] == 0):
         raise Mistake(
             "no_cold_start",
             "The files may have been in the page cache before the first epoch: pass cold_start=True.",
@@ -133,19 +212,28 @@ def judge(truth: Truth, found: Evidence) -> str:
     )
 
 
-def _expect_all_read(truth: Truth, reads: list[int], epochs: list[EpochRecord]) -> None:
-    if not any(reads):
+def _expect_all_read(world: World, epochs: list[EpochRecord]) -> list[Timing]:
+    """Return how `benchmark` timed each epoch; all images must have been read in it."""
+    if not world.reads:
         message = "Nothing was read from the dataset that your function was given: measure that dataset."
         raise Mistake("other_dataset", message)
-    if min(reads) < len(epochs) or {e["images"] for e in epochs} != {truth["images"]}:
+    timings = [timing for epoch in epochs if (timing := world.timing_of(epoch)) is not None]
+    if len(timings) < len(epochs) or len({id(timing) for timing in timings}) < len(epochs):
         raise Mistake(
-            "not_all_images",
-            f"The dataset has {truth['images']} images and the result {len(epochs)} epochs, but not "
-            f"every image was read in each epoch (fewest reads: {min(reads)}). Measure all images.",
+            "not_from_benchmark",
+            "The epochs in your result are not those that `benchmark` measured. Return its result as it is.",
         )
+    for epoch, timing in zip(epochs, timings, strict=True):
+        if epoch["images"] != world.images or sorted(timing.reads) != list(range(world.images)):
+            raise Mistake(
+                "not_all_images",
+                f"The dataset has {world.images} images, but an epoch of your result read "
+                f"{len(set(timing.reads))} of them and counts {epoch['images']}. Measure all images.",
+            )
+    return timings
 
 
-def _expect_settings(truth: Truth, measured: Measured) -> None:
+def _expect_settings(truth: Truth, measured: Measured, timings: list[Timing]) -> None:
     for name, used in (("batch_size", measured["batch_size"]), ("num_workers", measured["num_workers"])):
         if used != truth[name]:
             raise Mistake(
@@ -153,6 +241,12 @@ def _expect_settings(truth: Truth, measured: Measured) -> None:
                 f"Your function was called with {name}={truth[name]}, but it measured with {used}. Pass your "
                 "arguments on to benchmark.",
             )
+    if any(timing.first_reads != truth["batch_size"] for timing in timings):
+        raise Mistake(
+            "other_settings",
+            f"Your function was called with batch_size={truth['batch_size']}, but the first batch of an "
+            f"epoch had {timings[0].first_reads} images. Pass your arguments on to benchmark.",
+        )
 
 
 def _later(epochs: list[EpochRecord]) -> list[EpochRecord]:

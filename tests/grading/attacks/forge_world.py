@@ -290,9 +290,70 @@ Handle.call = call
     ),
 }
 
+COLD_AND_WARM = {
+    "result_made_up": (
+        """
+def probe(inputs, world, answer):
+    for epoch in range(4):
+        world.evict()
+        for index in range(inputs["images"]):
+            world.read(index)
+    epochs = [{"number": n, "seconds": 0.1, "first": 0.01, "images": inputs["images"]} for n in range(4)]
+    rate = inputs["images"] / 0.1
+    settings = {name: inputs[name] for name in ("batch_size", "num_workers")}
+    return {"measured": {"value": {"epochs": epochs, "cold": rate, "warm": rate, **settings}}}
+replace_probe(probe)
+""",
+        ("not_from_benchmark",),
+    ),
+    "result_made_faster": (
+        """
+from course_utils.measure import results
+made = results.Epoch.__init__
+def init(epoch, number, seconds, *more, **named):
+    made(epoch, number, seconds / 2, *more, **named)
+results.Epoch.__init__ = init
+""",
+        ("not_from_benchmark",),
+    ),
+    "clock_stopped": (
+        """
+from course_utils.checks.world.handle import Handle
+honest = Handle.call
+Handle.call = lambda handle, method, *more: 1.0 if method == "clock" else honest(handle, method, *more)
+""",
+        ("not_from_benchmark", "crash"),
+    ),
+    "evicted_afterwards": (
+        """
+from course_utils.storage import page_cache
+measured = benchmark
+def benchmark(dataset, *more, **named):
+    result = measured(dataset, *more, **named)
+    page_cache.evict(dataset.path)
+    return result
+""",
+        ("no_cold_start",),
+    ),
+    "reads_made_up": (
+        """
+from course_utils.checks.world.handle import Handle
+honest = Handle.call
+def call(handle, method, *more):
+    found = honest(handle, method, *more)
+    if method == "read":
+        honest(handle, method, *more)
+    return found
+Handle.call = call
+""",
+        ("not_all_images",),
+    ),
+}
+
 FORGERIES = [
     *_forgeries("00_input_pipeline", "lazy_dataset", "wrong_copies_the_items", LAZY_DATASET),
     *_forgeries("00_input_pipeline", "reproducible_loader", "wrong_generator_only", REPRODUCIBLE_LOADER),
+    *_forgeries("01_jpeg_vs_zip", "cold_and_warm", "wrong_no_cold_start", COLD_AND_WARM),
     *_forgeries("03_gpu_pipelining", "honest_timer", "wrong_synchronises_every_step", HONEST_TIMER),
     *_forgeries("03_gpu_pipelining", "prefetcher", "wrong_no_side_stream", PREFETCHER),
 ]
