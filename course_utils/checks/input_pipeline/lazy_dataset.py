@@ -2,7 +2,7 @@
 
 import itertools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,9 +12,11 @@ import numpy as np
 from course_utils.checks.core import Evidence, Inputs, Mistake, Truth
 from course_utils.checks.world import BaseWorld, Handle, Oracle, served
 
-# The datasets by number: two with a transform, one without, and one for each other kind of collection.
+# The datasets by number: two with a transform, one without, one for each other kind of collection, and one
+# whose collection is empty.
 TRANSFORMED, PLAIN = (0, 1), 2
 KINDS: dict[int, Callable[[list[int]], Any]] = {3: list, 4: tuple, 5: np.array}
+EMPTY = 6
 
 
 class MinimalCollection:
@@ -37,6 +39,9 @@ class MinimalCollection:
             raise TypeError(f"this collection takes integer indices from 0 on, not {index!r}")
         item: int = self._world.item(self._number, operator.index(index))
         return item
+
+    def __iter__(self) -> Iterator[int]:
+        return (self[index] for index in range(len(self)))
 
 
 class Output(NamedTuple):
@@ -69,11 +74,16 @@ class Access:
 
 
 class World(BaseWorld):
-    """The items, the transforms and the order of the accesses; none is known before it is asked for."""
+    """The items, the transforms and the order of the accesses; none is known before it is asked for.
+
+    One item of each collection is 0, and so is what the transform first returns for one of them: code that
+    asks `if item` takes them for missing ones.
+    """
 
     def __init__(self, truth: Truth) -> None:
         self._oracle, self.length = Oracle(truth["key"]), int(truth["length"])
         self.numbers: list[int] = truth["numbers"]
+        self._zero = self.numbers.index(0)
         self._outputs: dict[int | None, Output] = {}
         self.creation = Access(-1, 0)
         self.accesses: list[Access] = []
@@ -93,7 +103,9 @@ class World(BaseWorld):
     @served
     def transform(self, dataset: int, item: int) -> int:
         """Transform an item as a random transform does: to another number each time."""
-        value = self._oracle.number(2**40, "output", dataset, item, self.calls)
+        value = self._oracle.number(2**40, "output", dataset, item, self.calls) + 1
+        if dataset == TRANSFORMED[0] and item == 0 and 0 not in self._outputs:
+            value = 0
         self._outputs[value] = Output(dataset, item, value)
         self._now.outputs.append(self._outputs[value])
         return value
@@ -117,12 +129,17 @@ class World(BaseWorld):
             return self.numbers[access.index]
         return self._item(access.dataset, access.index)
 
+    def length_of(self, dataset: int) -> int:
+        """Return the length of a dataset's collection."""
+        return 0 if dataset == EMPTY else self.length
+
     def source(self, value: int | None) -> Output | None:
         """Return the call of a transform that returned a value."""
         return self._outputs.get(value)
 
     def _item(self, collection: int, index: int) -> int:
-        return self._oracle.number(2**40, "item", collection, index % self.length)
+        index %= self.length
+        return self._oracle.number(2**40, "item", collection, index) + 1 if index != self._zero else 0
 
     @property
     def _now(self) -> Access:
@@ -132,11 +149,12 @@ class World(BaseWorld):
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     """Draw the length of all collections, the items of the plain ones and the order of the accesses."""
     n = int(rng.integers(6, 12))
-    numbers = rng.choice(10_000, size=n, replace=False).tolist()
+    numbers = rng.permutation([0, *rng.choice(np.arange(1, 10_000), n - 1, replace=False)]).tolist()
     every = [(dataset, index) for dataset in range(PLAIN + 1) for index in (*range(n), -1, -n)]
     every += [(dataset, 1) for dataset in TRANSFORMED]
     kinds = [(dataset, index) for dataset in KINDS for index in range(n)]
     outside = [(dataset, index) for dataset in TRANSFORMED for index in (n, n + 3, -n - 1)]
+    outside += [(EMPTY, 0), (EMPTY, -1)]
     accesses = [*(every[k] for k in rng.permutation(len(every))), *kinds, *outside]
     truth = {"key": rng.bytes(16), "length": n, "numbers": numbers, "accesses": accesses}
     return {"length": n, "numbers": numbers}, truth
@@ -145,14 +163,16 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
 def probe(inputs: Inputs, world: Handle, dataset_class: Callable[..., Any]) -> Evidence:
     """Index the student's datasets in and out of range, in the order that the world asks for."""
     n, numbers = inputs["length"], inputs["numbers"]
-    transforms = [partial(world.transform, number) for number in range(max(KINDS) + 1)]
+    transforms = [partial(world.transform, number) for number in range(EMPTY + 1)]
+    empty = dataset_class(MinimalCollection(world, EMPTY, 0), transforms[EMPTY])
     datasets = [dataset_class(MinimalCollection(world, k, n), transforms[k]) for k in TRANSFORMED]
     datasets.append(dataset_class(MinimalCollection(world, PLAIN, n)))
     datasets += [dataset_class(kind(numbers), transforms[k]) for k, kind in KINDS.items()]
-    lengths = [len(dataset) for dataset in datasets]
+    datasets.append(empty)
+    lengths = [dataset.__len__() for dataset in datasets]  # len() refuses a negative one
     while (access := world.next_access()) is not None:
         number, index = access
-        if 0 <= index < n and number != PLAIN:
+        if 0 <= index < n and number not in (PLAIN, EMPTY):
             world.returned(_number(datasets[number][index]), "")
         else:
             world.returned(*_access(datasets[number], index))
@@ -180,20 +200,22 @@ def judge(truth: Truth, found: Evidence, world: World) -> str:
     """Check laziness, samples, transform calls, and negative and out-of-range indices."""
     if not world.complete:
         raise Mistake("no_evidence", "The check could not make all its accesses to your dataset.")
-    inside = [access for access in world.accesses if -world.length <= access.index < world.length]
+    inside = [access for access in world.accesses if _is_inside(world, access)]
     positive = [access for access in inside if access.index >= 0]
     _judge_laziness(world, positive)
-    if wrong := [length for length in found["lengths"] if length != world.length]:
-        raise Mistake("wrong_length", f"len(dataset) is {wrong[0]} for a collection of {world.length} items.")
+    _judge_sharing(world, positive)
+    for dataset, length in enumerate(found["lengths"]):
+        if length != (items := world.length_of(dataset)):
+            raise Mistake("wrong_length", f"len(dataset) is {length} for a collection of {items} items.")
     _judge_samples(world, positive)
-    if any(access.value != world.item_of(access) for access in positive if access.dataset == PLAIN):
-        raise Mistake(
-            "no_transform",
-            "Without a transform (transform=None), dataset[i] must be the item itself, unchanged.",
-        )
     _judge_negative_indices(world, [access for access in inside if access.index < 0])
     _judge_ends(world, found["loop"])
     return "The dataset is lazy, transforms once per access, and is indexed like Python's own sequences."
+
+
+def _is_inside(world: World, access: Access) -> bool:
+    length = world.length_of(access.dataset)
+    return -length <= access.index < length
 
 
 def _judge_laziness(world: World, accesses: list[Access]) -> None:
@@ -213,16 +235,30 @@ def _judge_laziness(world: World, accesses: list[Access]) -> None:
         raise Mistake("reads_everything", "Reading one sample must read one item: access only items[index].")
 
 
-def _judge_samples(world: World, accesses: list[Access]) -> None:
+def _judge_sharing(world: World, accesses: list[Access]) -> None:
     transformed = [access for access in accesses if access.dataset != PLAIN]
-    sources = [(access, world.source(access.value)) for access in transformed]
-    if any(source and source.dataset != access.dataset for access, source in sources):
+    sources = [(access.dataset, world.source(access.value)) for access in transformed]
+    if any(source and source.dataset != dataset for dataset, source in sources):
         raise Mistake(
             "shared_between_datasets",
             "One of several datasets returned a sample of another. Keep items and transform on `self`, not "
             "on the class or in global variables.",
         )
-    if any(not source or source.item != world.item_of(access) for access, source in sources):
+
+
+def _judge_samples(world: World, accesses: list[Access]) -> None:
+    plain = [access for access in accesses if access.dataset == PLAIN]
+    transformed = [access for access in accesses if access.dataset != PLAIN]
+    wrong_plain = [access for access in plain if access.value != world.item_of(access)]
+    sources = [(access, world.source(access.value)) for access in transformed]
+    wrong = [access for access, source in sources if not source or source.item != world.item_of(access)]
+    if wrong + wrong_plain and all(_involves_zero(world, access) for access in wrong + wrong_plain):
+        raise Mistake(
+            "zero_taken_for_none",
+            "Only samples whose item or result is 0 are wrong. Code such as `if item` or `item or ...` takes "
+            "0 for a missing value: ask `is None`.",
+        )
+    if wrong:
         raise Mistake(
             "wrong_samples",
             "dataset[i] must be transform(items[i]): apply the transform to the item and return the result.",
@@ -233,6 +269,15 @@ def _judge_samples(world: World, accesses: list[Access]) -> None:
             "The transform must run exactly once per access, also when an index is read again: a random "
             "transform should give a new result in every epoch. Do not cache results or call it twice.",
         )
+    if wrong_plain:
+        raise Mistake(
+            "no_transform",
+            "Without a transform (transform=None), dataset[i] must be the item itself, unchanged.",
+        )
+
+
+def _involves_zero(world: World, access: Access) -> bool:
+    return 0 in (world.item_of(access), *(output.value for output in access.outputs))
 
 
 def _judge_negative_indices(world: World, accesses: list[Access]) -> None:
@@ -249,7 +294,7 @@ def _judge_negative_indices(world: World, accesses: list[Access]) -> None:
 
 def _judge_ends(world: World, loop: int | None) -> None:
     for access in world.accesses:
-        if -world.length <= access.index < world.length:
+        if _is_inside(world, access):
             continue
         if not access.error:
             raise Mistake(
@@ -259,10 +304,11 @@ def _judge_ends(world: World, loop: int | None) -> None:
                 "otherwise give a wrong sample.",
             )
         if access.error != "IndexError":
+            where = " of an empty collection" if access.dataset == EMPTY else ""
             raise Mistake(
                 "other_error",
-                f"An index out of range raised {access.error}. Raise IndexError, as Python's sequences do: "
-                "it ends a `for` loop over your dataset.",
+                f"Index {access.index}{where} is out of range, and raised {access.error}. Raise IndexError, "
+                "as Python's sequences do: it ends a `for` loop over your dataset.",
             )
     if loop != world.length:
         raise Mistake("no_index_error", f"A `for` loop over {world.length} samples returned {loop}.")

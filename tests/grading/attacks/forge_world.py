@@ -64,7 +64,7 @@ def _forgeries(
 
 LAZY_DATASET = {
     "probe_replaced_by_evidence": (
-        "replace_probe(lambda inputs, world, answer: {'lengths': [inputs['length']] * 6, 'loop': inputs['length']})\n",
+        "replace_probe(lambda inputs, world, answer: {'lengths': [inputs['length']] * 6 + [0], 'loop': inputs['length']})\n",
         ("no_evidence",),
     ),
     "values_made_up": (
@@ -72,7 +72,7 @@ LAZY_DATASET = {
 def probe(inputs, world, answer):
     while world.next_access() is not None:
         world.returned(7, "")
-    return {"lengths": [inputs["length"]] * 6, "loop": inputs["length"]}
+    return {"lengths": [inputs["length"]] * 6 + [0], "loop": inputs["length"]}
 replace_probe(probe)
 """,
         ("wrong_samples",),
@@ -91,7 +91,7 @@ def probe(inputs, world, answer):
             world.returned(items[d, i % n], "")
         else:
             world.returned(values[d, i % n] if d < 2 else world.transform(d, inputs["numbers"][i]), "")
-    return {"lengths": [n] * 6, "loop": n}
+    return {"lengths": [n] * 6 + [0], "loop": n}
 replace_probe(probe)
 """,
         ("eager_transform",),
