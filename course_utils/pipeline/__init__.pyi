@@ -1,10 +1,10 @@
 from .examples import example_pipelines as example_pipelines
-from .model import Pipeline as Pipeline
 from .model import simulate as simulate
-from .model import simulation_disabled as simulation_disabled
 from .record import read_records as read_records
 from .recorder import Recorder as Recorder
 from .recorder import device_name as device_name
+from .settings import Pipeline as Pipeline
+from .settings import simulation_disabled as simulation_disabled
 from .stage_times import StageTimes as StageTimes
 from .timeline import draw_runs as draw_runs
 from .trace import Run as Run

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from course_utils.pipeline.model import Pipeline, simulate
+from course_utils.pipeline.model import simulate
+from course_utils.pipeline.settings import Pipeline
 from course_utils.pipeline.stage_times import StageTimes
 from course_utils.pipeline.trace import Run
 

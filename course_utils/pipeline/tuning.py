@@ -8,9 +8,9 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from course_utils.loading import make_loader
-from course_utils.pipeline.model import Pipeline
 from course_utils.pipeline.recorded_batch import ReadMethods
 from course_utils.pipeline.recorder import Recorder, device_name
+from course_utils.pipeline.settings import Pipeline
 from course_utils.pipeline.trace import Run
 
 # prefetcher(batches, device, cuda), where `cuda` has the functions of `torch.cuda` that it needs

@@ -2,7 +2,7 @@ from dataclasses import fields
 from itertools import pairwise
 
 from course_utils.pipeline.examples import SLOW_EVERY, example_pipelines
-from course_utils.pipeline.model import Pipeline
+from course_utils.pipeline.settings import Pipeline
 from course_utils.pipeline.stage_times import StageTimes
 
 NAMES = [

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_utils.pipeline.model import Pipeline, simulate, simulation_disabled
+from course_utils.pipeline.event_model import EventModel
+from course_utils.pipeline.model import simulate
+from course_utils.pipeline.settings import Pipeline, simulation_disabled
 from course_utils.pipeline.stage_times import StageTimes
 
 lengths = st.lists(st.integers(0, 20), min_size=1, max_size=8)
@@ -153,3 +155,9 @@ def test_simulate_raises_only_while_disabled():
     with simulation_disabled(), pytest.raises(RuntimeError, match="your own rule"):
         simulate(Pipeline(), StageTimes(compute=1), 2)
     assert simulate(Pipeline(), StageTimes(compute=1), 2).batches == 2
+
+
+def test_disabled_simulation_cannot_be_run_below_its_interface():
+    model = EventModel(Pipeline(), StageTimes(compute=1), 2)
+    with simulation_disabled(), pytest.raises(RuntimeError, match="your own rule"):
+        model.run()

@@ -1,6 +1,7 @@
 import pytest
 
-from course_utils.pipeline.model import Pipeline, simulate
+from course_utils.pipeline.model import simulate
+from course_utils.pipeline.settings import Pipeline
 from course_utils.pipeline.stage_times import StageTimes
 from course_utils.pipeline.trace import Run, Span
 

@@ -122,6 +122,21 @@ def test_of_the_grader_only_the_sandbox_room_is_visible(sandbox):
     assert (visible.error, lesson.error) == ("", "")
 
 
+def test_model_that_answers_an_exercise_is_withheld(sandbox):
+    sources = [
+        "from course_utils.pipeline import Pipeline, StageTimes, simulate, tuning_steps",
+        "simulate(Pipeline(), StageTimes(), 3)",
+        "import course_utils.pipeline.event_model",
+        LIST.format(str(GRADING.parent / "pipeline")),
+    ]
+    replies = sandbox.run([Step(*pair) for pair in enumerate(sources)], {}).values()
+    imported, simulated, direct, listed = replies
+    assert imported.error == ""
+    assert "asks for your own rule" in simulated.error
+    assert "No module named" in direct.error
+    assert not {"event_model.py", "__pycache__"} & set(eval(listed.text))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_grader_in_site_packages_is_hidden(kind, tmp_path, monkeypatch):
     site = tmp_path / "env" / "site-packages"

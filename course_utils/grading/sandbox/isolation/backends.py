@@ -34,6 +34,8 @@ REFUSAL = (
 ISOLATION = Path(__file__).resolve().parent
 ROOM = ISOLATION.parent
 GRADING = ROOM.parent
+# Modules that would answer an exercise: judges need them, submissions do not.
+WITHHELD = {"pipeline": {"event_model.py"}}
 # A hidden folder, and the entries in it that stay visible.
 Hidden = dict[Path, list[str]]
 
@@ -72,7 +74,7 @@ def sandbox_command(kind: str, command: list[str], readable: list[Path] | None =
     """Build the command line that runs `command` in a sandbox.
 
     The sandbox shows the Python environment and `course_utils`, but of `course_utils.grading` only this
-    package, and nothing of `data_setup`.
+    package, no module that is `WITHHELD`, and nothing of `data_setup`.
 
     Args:
         kind: One of `KINDS`, or `none`.
@@ -93,6 +95,9 @@ def _hidden(views: list[Path]) -> Hidden:
     """List the folders below `views` and /usr that a submission must not read."""
     visible = {GRADING: [*sorted(path.name for path in GRADING.glob("__init__.py*")), ROOM.name]}
     visible[GRADING.parents[1] / "data_setup"] = []
+    for name, withheld in WITHHELD.items():
+        folder = GRADING.parent / name
+        visible[folder] = sorted({path.name for path in folder.glob("*.py*")} - withheld)
     return {
         view / folder.relative_to(view.resolve()): kept
         for view in [Path("/usr"), *views]
