@@ -1,5 +1,6 @@
 from .compiler import can_compile as can_compile
 from .cpu_count import installed_cores as installed_cores
+from .cpu_count import take_share as take_share
 from .cpu_count import usable_cores as usable_cores
 from .cpu_count import worker_advice as worker_advice
 from .fork import ChildDiedError as ChildDiedError

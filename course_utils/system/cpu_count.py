@@ -32,6 +32,21 @@ def usable_cores() -> int:
     return allowed if quota is None else max(1, min(allowed, math.ceil(quota)))
 
 
+def take_share(number: int, shares: int) -> None:
+    """Keep this process and its descendants on one of several equal, separate shares of the usable cores.
+
+    Without an affinity mask (macOS) there are no shares; with fewer cores than shares, a core is in several.
+
+    Args:
+        number: Which share, from 0.
+        shares: How many.
+    """
+    if hasattr(os, "sched_setaffinity"):
+        allowed = sorted(os.sched_getaffinity(0))
+        first, most = number % len(allowed), max(1, usable_cores() // shares)
+        os.sched_setaffinity(0, allowed[first::shares][:most])
+
+
 def worker_advice(requested: int) -> str:
     """Explain what a number of DataLoader workers means on the usable cores.
 

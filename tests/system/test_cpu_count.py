@@ -34,6 +34,21 @@ def test_affinity_mask_limits_usable_cores(no_quota):
         os.sched_setaffinity(0, before)
 
 
+@needs_affinity
+@pytest.mark.parametrize("cores", [1, 2, 5, 16])
+@pytest.mark.parametrize("shares", [1, 2, 3, 16])
+def test_shares_are_separate_where_there_are_cores_enough(no_quota, monkeypatch, cores, shares):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(10, 10 + cores)))
+    monkeypatch.setattr(cpu_count, "_affinity_cores", lambda: cores)
+    taken = []
+    monkeypatch.setattr(os, "sched_setaffinity", lambda pid, share: taken.append(set(share)))
+    for number in range(shares):
+        cpu_count.take_share(number, shares)
+    assert {len(share) for share in taken} == {max(1, cores // shares)}
+    assert set().union(*taken) <= set(range(10, 10 + cores))
+    assert len(set().union(*taken)) == min(cores, shares * (cores // shares) or cores)
+
+
 @pytest.mark.parametrize(("quota", "expected"), [(None, 8), (2.0, 2), (1.5, 2), (0.5, 1), (64.0, 8)])
 def test_smaller_of_quota_and_mask_applies(monkeypatch, quota, expected):
     monkeypatch.setattr(cpu_count, "_affinity_cores", lambda: 8)

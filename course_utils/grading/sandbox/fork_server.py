@@ -22,15 +22,24 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from course_utils.checks.core import evidence
 from course_utils.grading.sandbox.control import answer_all
-from course_utils.grading.sandbox.isolation import namespaces, reset_inherited
-from course_utils.grading.sandbox.protocol import SIGNALED, Channel, ControlMessage, Setup
-from course_utils.grading.sandbox.submission_process import run_submission
+from course_utils.grading.sandbox.isolation import (
+    TOO_MUCH_MEMORY,
+    Limits,
+    exceeds_memory,
+    namespaces,
+    processes_below,
+    processor_seconds,
+    reset_inherited,
+)
+from course_utils.grading.sandbox.protocol import SIGNALED, Channel, ControlMessage, Ending, Setup
+from course_utils.grading.sandbox.submission_process import PRIVATE, run_submission
 from course_utils.grading.sandbox.watched_folder import NotWatchedError, WatchedFolder
 from course_utils.grading.sandbox.worker import make_shell
 
 # No submission can bring these about here: its own limits are its own.
 MACHINE_ERRORS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 EXIT_SECONDS = 0.5
+LOOK_SECONDS, LOOK_SHARE = 0.1, 0.05  # between looks at a submission's memory; of one processor
 
 
 class ForkServer:
@@ -45,6 +54,27 @@ class ForkServer:
         self._setup, self._shell = setup, shell
         self._child = 0
         self._watched: list[WatchedFolder] = []
+        self._limits = Limits()
+        self._kill_reason = ""
+        self._next_look = 0.0
+
+    def watch(self) -> float | None:
+        """Kill a submission that uses more memory than it may, where no control group does.
+
+        Returns:
+            After how many seconds to look again; None if there is nothing to watch.
+        """
+        if not self._child or self._kill_reason or self._setup["grouped"] or not self._setup["nested"]:
+            return None
+        start = time.monotonic()
+        if start >= self._next_look:
+            file_systems = [self._inside(folder) for folder in PRIVATE]
+            if exceeds_memory(processes_below(self._child), file_systems, self._limits.memory_mb * 2**20):
+                self._kill_reason = TOO_MUCH_MEMORY
+                os.kill(self._child, signal.SIGKILL)
+            now = time.monotonic()
+            self._next_look = now + max(LOOK_SECONDS, (now - start) / LOOK_SHARE)
+        return self._next_look - time.monotonic()
 
     def handle(self, message: ControlMessage, descriptors: list[int]) -> Any:  # noqa: ANN401 - any JSON
         """Do what a message asks for and return the answer."""
@@ -56,11 +86,14 @@ class ForkServer:
             return self._open_socket(message["address"], *descriptors)
         if message["action"] == "count_openings":
             return self._watched[-1].opened()
+        if message["action"] == "count_seconds":
+            return processor_seconds(processes_below(self._child))
         if message["action"] == "end":
             return self._end(message["crashed"])
         return message["action"]
 
     def _run(self, message: ControlMessage, descriptor: int) -> None:
+        self._limits, self._kill_reason = Limits(**message["limits"]), ""
         self._child = os.fork()
         if self._child == 0:
             channel = Channel(socket.socket(fileno=descriptor))
@@ -89,18 +122,14 @@ class ForkServer:
         """Return a path of the submission's file system as this process sees it."""
         return Path(f"/proc/{self._child}/root{path}" if self._setup["nested"] else path)
 
-    def _end(self, crashed: bool) -> int | None:
-        """Kill the submission's processes.
-
-        Returns:
-            The exit code of a submission that ended itself, 128 + n after signal n; None of one that did not.
-        """
+    def _end(self, crashed: bool) -> Ending:
+        """Kill the submission's processes."""
         while self._watched:
             self._watched.pop().close()
         code = _exit_code(self._child) if crashed else None
         _kill_submission(self._child)
         self._child = 0
-        return code
+        return {"code": code, "reason": self._kill_reason}
 
 
 def serve(control: socket.socket, setup: Setup) -> None:
@@ -116,7 +145,8 @@ def serve(control: socket.socket, setup: Setup) -> None:
     for module in setup["modules"]:
         importlib.import_module(module)
     namespaces.adopt_orphans()
-    answer_all(control, ForkServer(setup, make_shell()).handle, lambda: None)
+    server = ForkServer(setup, make_shell())
+    answer_all(control, server.handle, server.watch)
 
 
 def _problem(action: Callable[[], object]) -> str:

@@ -93,7 +93,7 @@ class ControlMessage(TypedDict, total=False):
     """A message from the client to the fork server, as JSON.
 
     Attributes:
-        action: `ready`, `run`, `place_files`, `count_openings`, `open_socket` or `end`.
+        action: `ready`, `run`, `place_files`, `count_openings`, `open_socket`, `count_seconds` or `end`.
         limits: For `run`: the fields of `Limits`.
         user: For `run`: numeric user of the submission.
         home: For `run`: the folder that gets the submission's files.
@@ -109,6 +109,18 @@ class ControlMessage(TypedDict, total=False):
     crashed: bool
     folder: str
     address: str
+
+
+class Ending(TypedDict):
+    """The fork server's answer to `end`.
+
+    Attributes:
+        code: Exit code of a submission that ended itself, 128 + n after signal n; None of one that did not.
+        reason: Why the fork server has killed it; empty if it has not.
+    """
+
+    code: int | None
+    reason: str
 
 
 class Channel:

@@ -24,6 +24,7 @@ from course_utils.grading.sandbox.protocol import (
     SIGNALED,
     Channel,
     ClosedError,
+    Ending,
     Files,
     Ready,
     StepReply,
@@ -57,7 +58,7 @@ class RunningSubmission:
     def __init__(self, server: ServerProcess, limits: Limits, isolated: bool) -> None:
         self._server, self._limits = server, limits
         self._folder = None if isolated else tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self._ended = False
+        self._ended, self._start = False, time.monotonic()
         ours, theirs = socket.socketpair()
         self._channel = Channel(ours)
         with theirs:
@@ -120,6 +121,7 @@ class RunningSubmission:
             doubtful = _names_a_machine_error(reply)
         except TimeoutError:
             reply = Reply("timed out", f"This cell did not finish within {deadline - start:.0f} seconds.")
+            doubtful = self._starved()
         except _FilesNotPlacedError as error:
             reply = Reply("crashed", f"The files of this exercise could not be written: {error}")
             doubtful = True
@@ -129,11 +131,17 @@ class RunningSubmission:
         return reply, doubtful
 
     def _end_of_crashed(self) -> tuple[Reply, bool]:
-        code = self._server.ask({"action": "end", "crashed": True})
+        ending: Ending = self._server.ask({"action": "end", "crashed": True})
         self._ended = True
-        if reason := self._server.kill_reason():
+        if reason := ending["reason"] or self._server.kill_reason():
             return Reply("crashed", reason), False
-        return Reply("crashed", _ending(code)), code == SIGNALED + signal.SIGKILL
+        return Reply("crashed", _ending(ending["code"])), ending["code"] == SIGNALED + signal.SIGKILL
+
+    def _starved(self) -> bool:
+        """Say whether this machine was too busy: the submission was ready to run, but mostly had to wait."""
+        used, waited = self._server.ask({"action": "count_seconds"})
+        half: float = (time.monotonic() - self._start) / 2
+        return bool(used < half < waited)
 
     def _place_files(self, handout: Handout) -> None:
         """Have the fork server write files where the student's process finds them."""

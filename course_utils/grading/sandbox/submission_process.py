@@ -35,6 +35,7 @@ from course_utils.grading.sandbox.protocol import (
 from course_utils.grading.sandbox.worker import serve_steps
 
 PRIVATE = ("/tmp", "/dev/shm", HOME)
+SYSTEM_V_PAGES = 4096  # of System V shared memory, which no process needs to hold
 HIDDEN = ("/proc/keys", "/proc/key-users")  # they list keys of all processes of this account
 
 
@@ -78,6 +79,8 @@ def _init_process(channel: Channel, shell: InteractiveShell, setup: Setup, messa
     namespaces.mount(
         "proc", "/proc", "proc", namespaces.MS_NOSUID | namespaces.MS_NODEV | namespaces.MS_NOEXEC
     )
+    with contextlib.suppress(OSError):  # an old kernel lets only the host's root
+        Path("/proc/sys/kernel/shmall").write_text(str(SYSTEM_V_PAGES))
     for name in HIDDEN:
         if Path(name).exists():
             namespaces.mount("/dev/null", name, "", namespaces.MS_BIND)

@@ -12,12 +12,13 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 from course_utils.grading.course import GRADER_FAULT, Course, Result, ResultStore, Task, course_at
 from course_utils.grading.sandbox import GraderFaultError, NoSandboxError, Sandbox
 from course_utils.grading.scoring.scorer import fault, grade
-from course_utils.system import die_with_parent
+from course_utils.system import die_with_parent, take_share
 
 TRIES = 2
 IDLE_SECONDS = 60
@@ -116,17 +117,27 @@ def run_all(course: Course, tasks: list[Task], store: ResultStore, jobs: int) ->
         Each submission when its result is stored. None follows after a worker was killed.
     """
     root, folder = str(course.root), store.folder
-    if min(jobs, len(tasks)) == 1:
+    jobs = min(jobs, len(tasks))
+    if jobs == 1:
         yield from (_run_and_store(root, task, folder) for task in tasks)
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, initializer=die_with_parent) as pool:
+    numbers = context.SimpleQueue()
+    for number in range(jobs):
+        numbers.put(number)
+    with ProcessPoolExecutor(jobs, context, _start_worker, (numbers, jobs)) as pool:
         futures = [pool.submit(_run_and_store, root, task, folder) for task in tasks]
         for future in as_completed(futures):
             try:
                 yield future.result()
             except BrokenProcessPool:
                 return
+
+
+def _start_worker(numbers: SimpleQueue[int], jobs: int) -> None:
+    """Give this worker cores of its own, so that no submission slows down the others."""
+    die_with_parent()
+    take_share(numbers.get(), jobs)
 
 
 @cache

@@ -6,5 +6,9 @@ from .call_filter import install_call_filter as install_call_filter
 from .cgroups import create_group as create_group
 from .inherited import join_new_session_keyring as join_new_session_keyring
 from .inherited import reset_inherited as reset_inherited
+from .limits import TOO_MUCH_MEMORY as TOO_MUCH_MEMORY
 from .limits import Limits as Limits
 from .limits import apply_limits as apply_limits
+from .usage import exceeds_memory as exceeds_memory
+from .usage import processes_below as processes_below
+from .usage import processor_seconds as processor_seconds

@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_utils.grading.sandbox.isolation.limits import Limits
+from course_utils.grading.sandbox.isolation.limits import TOO_MUCH_MEMORY, Limits
 
 ROOT = Path("/sys/fs/cgroup")
 SERVER_MB = 1024
@@ -42,7 +42,7 @@ class Group:
                     kills = int(words[words.index("oom_kill") + 1])
                     if kills > self._kills_seen:
                         self._kills_seen = kills
-                        return "The process was killed: it needed more memory than a submission may use."
+                        return TOO_MUCH_MEMORY
         return ""
 
     def remove(self) -> None:

@@ -6,6 +6,8 @@ import contextlib
 import resource
 from dataclasses import dataclass
 
+TOO_MUCH_MEMORY = "The process was killed: it needed more memory than a submission may use."
+
 
 @dataclass(frozen=True)
 class Limits:

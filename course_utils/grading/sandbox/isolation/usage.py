@@ -1,0 +1,113 @@
+"""What the processes of a submission use, read from /proc outside of it.
+
+Where no control group limits a submission, this is how its memory is known: private pages, its file systems
+in memory, and memory files (memfd, shared anonymous mappings) whether mapped or only open. Not seen is a
+memory file whose only descriptor is on its way through a socket.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+_PROC = Path("/proc")
+_TICKS = os.sysconf("SC_CLK_TCK")
+# How the kernel names memory files that lie in no mounted file system.
+_MEMORY_FILES = ("/memfd:", "/dev/zero (deleted)", "/SYSV")
+_GONE = (FileNotFoundError, ProcessLookupError, PermissionError)  # a process that ends meanwhile
+
+
+def processes_below(ancestor: int) -> list[int]:
+    """Return a process and all its descendants."""
+    children: dict[int, list[int]] = {}
+    for path in _PROC.iterdir():
+        if path.name.isdigit():
+            with contextlib.suppress(*_GONE):
+                parent = int(_stat(int(path.name))[1])
+                children.setdefault(parent, []).append(int(path.name))
+    found = [ancestor]
+    for pid in found:
+        found += children.get(pid, [])
+    return found
+
+
+def exceeds_memory(pids: list[int], file_systems: Iterable[Path], limit: int) -> bool:
+    """Say whether processes use more memory than `limit` bytes together.
+
+    Args:
+        pids: The processes.
+        file_systems: Their private file systems in memory.
+        limit: Bytes.
+    """
+    shared = sum(map(_used, file_systems)) + _memory_files(pids)
+    # Pages that were shared by fork count for each process at first: cheap, and never too little.
+    private = sum(_kilobytes(pid, "status", "RssAnon:", "VmSwap:") for pid in pids)
+    if shared + private * 1024 > limit:
+        private = sum(_kilobytes(pid, "smaps_rollup", "Pss_Anon:", "SwapPss:") for pid in pids)
+    return shared + private * 1024 > limit
+
+
+def processor_seconds(pids: list[int]) -> tuple[float, float]:
+    """Return what processes got and missed of the processors.
+
+    Returns:
+        The processor time of all together, and the longest time that one thread was ready but had to wait.
+    """
+    used = waited = 0.0
+    for pid in pids:
+        with contextlib.suppress(*_GONE):
+            used += sum(map(int, _stat(pid)[11:15])) / _TICKS
+            for thread in (_PROC / str(pid) / "task").iterdir():
+                waited = max(waited, int((thread / "schedstat").read_text().split()[1]) / 1e9)
+    return used, waited
+
+
+def _stat(pid: int) -> list[str]:
+    """Return the fields of /proc/PID/stat from the third on; the second may hold anything."""
+    return (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(") ")[2].split()
+
+
+def _kilobytes(pid: int, name: str, *fields: str) -> int:
+    with contextlib.suppress(*_GONE):
+        lines = (_PROC / str(pid) / name).read_text(errors="replace").splitlines()
+        return sum(int(line.split()[1]) for line in lines if line.startswith(fields))
+    return 0
+
+
+def _used(file_system: Path) -> int:
+    with contextlib.suppress(*_GONE):
+        found = os.statvfs(file_system)
+        return (found.f_blocks - found.f_bfree) * found.f_frsize
+    return 0
+
+
+def _memory_files(pids: list[int]) -> int:
+    """Return the bytes of all memory files; of one that is mapped but not open, the size of its mapping."""
+    sizes: dict[tuple[int, int], int] = {}
+    for pid in pids:
+        with contextlib.suppress(*_GONE):
+            for file, size in _mapped(pid):
+                sizes[file] = max(size, sizes.get(file, 0))
+    for pid in pids:
+        with contextlib.suppress(*_GONE):
+            sizes.update(_opened(pid))
+    return sum(sizes.values())
+
+
+def _mapped(pid: int) -> Iterator[tuple[tuple[int, int], int]]:
+    for line in (_PROC / str(pid) / "maps").read_text(errors="replace").splitlines():
+        addresses, _, offset, device, inode, *name = line.split(maxsplit=5)
+        if name and name[0].startswith(_MEMORY_FILES):
+            start, end = (int(address, 16) for address in addresses.split("-"))
+            major, minor = (int(number, 16) for number in device.split(":"))
+            yield (os.makedev(major, minor), int(inode)), int(offset, 16) + end - start
+
+
+def _opened(pid: int) -> Iterator[tuple[tuple[int, int], int]]:
+    for descriptor in (_PROC / str(pid) / "fd").iterdir():
+        with contextlib.suppress(*_GONE):
+            if str(descriptor.readlink()).startswith(_MEMORY_FILES):
+                found = descriptor.stat()
+                yield (found.st_dev, found.st_ino), found.st_blocks * 512

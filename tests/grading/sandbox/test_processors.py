@@ -1,0 +1,118 @@
+"""A submission stays on the processors of its job, and a machine that is too busy is not its fault."""
+
+import multiprocessing
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from course_utils.grading.sandbox.client import Sandbox
+from course_utils.grading.sandbox.isolation import backends
+from course_utils.grading.sandbox.isolation.limits import Limits
+from course_utils.grading.sandbox.running_submission import RunningSubmission
+from course_utils.grading.sandbox.steps import Step
+from course_utils.grading.scoring import local
+from course_utils.system import in_child
+
+KINDS = [kind for kind in ("bwrap", "namespaces") if backends.works(kind)]
+pytestmark = [
+    pytest.mark.skipif(not KINDS, reason="no sandbox works here"),
+    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this machine has one core"),
+]
+SPREAD = """
+import ctypes, os
+for n in range(4):
+    if os.fork() == 0:
+        os.sched_setaffinity(0, range(os.cpu_count()))
+        mask = ctypes.create_string_buffer(b"\\xff" * 8)
+        ctypes.CDLL(None).syscall({"x86_64": 203, "aarch64": 122}[os.uname().machine], 0, 8, mask)
+        os.write(1, f"{sorted(os.sched_getaffinity(0))}\\n".encode())
+        os._exit(0)
+for n in range(4):
+    os.wait()
+"""
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    """A sandbox in a job that has one core."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        with Sandbox(KINDS[0], (), Limits(cell_seconds=3)) as sandbox:
+            sandbox.run([Step(0, "1")], {})
+            os.sched_setaffinity(0, before)
+            yield sandbox
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def test_a_submission_cannot_leave_the_cores_of_its_job(sandbox):
+    reply = sandbox.run([Step(0, SPREAD)], {})[0]
+    assert reply.text == f"[{max(os.sched_getaffinity(0))}]\n" * 4
+
+
+def test_jobs_of_a_grading_have_different_cores():
+    numbers = multiprocessing.get_context("spawn").SimpleQueue()
+    for number in range(2):
+        numbers.put(number)
+
+    def cores() -> list[int]:
+        local._start_worker(numbers, 2)
+        return sorted(os.sched_getaffinity(0))
+
+    first, second = in_child(cores), in_child(cores)
+    assert first
+    assert second
+    assert not set(first) & set(second)
+
+
+def test_cells_that_compute_or_wait_too_long_are_not_doubted(sandbox, monkeypatch):
+    doubts = []
+    real = RunningSubmission._starved
+    monkeypatch.setattr(RunningSubmission, "_starved", lambda self: doubts.append(real(self)) or doubts[-1])
+    monkeypatch.setattr(sandbox, "limits", Limits(cell_seconds=0.4))
+    sandbox.run([Step(0, "import time\ntime.sleep(9)"), Step(1, "while True: pass")], {})
+    assert len(doubts) >= 2
+    assert doubts[0] is False
+
+
+def test_time_out_of_a_starved_submission_is_tried_again(sandbox, monkeypatch):
+    """It was ready to run for most of its time, and had no processor."""
+    real, asked = RunningSubmission._starved, []
+
+    def starved(self):
+        asked.append(real(self))
+        return len(asked) == 1
+
+    monkeypatch.setattr(RunningSubmission, "_starved", starved)
+    monkeypatch.setattr(sandbox, "limits", Limits(cell_seconds=0.4))
+    source = "import time\ntime.sleep(9)"
+    assert sandbox.run([Step(0, source)], {})[0].outcome == "timed out"
+    assert len(asked) == 2
+
+
+# As many processes of a neighbour with a higher priority as make the machine much too busy.
+@pytest.mark.proof
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may raise a priority")
+def test_a_submission_without_a_processor_is_starved(sandbox, monkeypatch):
+    core, spinners = max(os.sched_getaffinity(0)), []
+    monkeypatch.setattr(sandbox, "limits", Limits(cell_seconds=4))
+    monkeypatch.setattr(sandbox, "close", lambda: None)
+    found = []
+    real = RunningSubmission._starved
+    monkeypatch.setattr(RunningSubmission, "_starved", lambda self: found.append(real(self)))
+    try:
+        for _ in range(8):
+            if (pid := os.fork()) == 0:
+                os.setpriority(os.PRIO_PROCESS, 0, -15)
+                os.sched_setaffinity(0, {core})
+                while True:
+                    pass
+            spinners.append(pid)
+        sandbox.run([Step(0, "while True: pass")], {})
+    finally:
+        for pid in spinners:
+            os.kill(pid, 9)
+            os.waitpid(pid, 0)
+    assert found == [True]
