@@ -120,11 +120,13 @@ def _grade(course: Course, lessons: list[str], options: argparse.Namespace) -> i
     if outcome.pending:
         _print("\nThese marks would change. They are not written; use --write to write them.")
         _print(regrade.preview(outcome.pending))
+    for refusal in outcome.refused:
+        _print(f"No mark: {refusal}", error=True)
     for fault in outcome.faults:
         _print(f"No mark, because the grader failed: {fault}", error=True)
     written = f"{len(outcome.written)} of {len(tasks)} submissions written to the gradebook"
     _print(f"\n{written}; the others were up to date or have no new mark.")
-    return 1 if outcome.faults else 0
+    return 1 if outcome.faults or outcome.refused else 0
 
 
 def _feedback(course: Course, lessons: list[str], options: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from tqdm import tqdm
 from course_utils.grading.course import (
     GRADER_FAULT,
     Course,
+    RefusedSubmissionError,
     Result,
     ResultStore,
     Summary,
@@ -39,18 +40,22 @@ class Outcome:
         written: Submissions newly written to the gradebook.
         pending: Old and new results whose marks differ; the teacher must confirm them.
         faults: One sentence for each failure of the grader.
+        refused: One sentence for each folder that cannot be assigned to a student.
     """
 
     found: list[Summary] = field(default_factory=list)
     written: list[Task] = field(default_factory=list)
     pending: list[tuple[Summary, Summary]] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
 
     @contextmanager
     def isolate(self, task: Task) -> Iterator[None]:
         """Turn any exception into a fault of this submission, so that the others are graded."""
         try:
             yield
+        except RefusedSubmissionError as refusal:
+            self.refused.append(f"{task.lesson}: {refusal}")
         except (Exception, SystemExit) as error:  # nbgrader's applications exit
             self.faults.append(f"{task.lesson}  {task.student}: {error!r}\n{traceback.format_exc()}")
 
@@ -102,7 +107,7 @@ def _versions(course: Course, tasks: list[Task], outcome: Outcome) -> dict[Task,
     versions = {}
     for task in tasks:
         with outcome.isolate(task):
-            sanitize_folder(course.submission_folder(task), task.lesson)
+            sanitize_folder(course.submission_folder(task), task.lesson, course.lesson(task.lesson).files())
             versions[task] = course.versions(task)
     return versions
 

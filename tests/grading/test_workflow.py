@@ -128,6 +128,23 @@ def test_report_shows_stored_results(run):
     assert "Points by exercise" in run("report")[1]
 
 
+def test_linked_folder_and_pattern_get_no_mark_and_are_reported(course, run):
+    submitted = course.root / "submitted"
+    (submitted / "carl").symlink_to("ann")
+    (submitted / "*" / LESSON).mkdir(parents=True)
+    try:
+        status, output = run("grade", "--jobs", "1")
+    finally:
+        (submitted / "carl").unlink()
+        (submitted / "*" / LESSON).rmdir()
+        (submitted / "*").rmdir()
+    assert status == 1
+    assert f"No mark: {LESSON}: '*' is not a student's id" in output
+    assert f"No mark: {LESSON}: {submitted}/carl is a link to 'ann'" in output
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as gradebook:
+        assert {student.id for student in gradebook.students} == {"ann", "bob"}
+
+
 def test_unknown_lesson_is_an_error(run):
     status, output = run("grade", "--lesson", "99_nothing")
     assert (status, "99_nothing" in output) == (1, True)

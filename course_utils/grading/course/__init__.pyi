@@ -14,3 +14,4 @@ from .result import Task as Task
 from .result import Versions as Versions
 from .result import summary_of as summary_of
 from .result_store import ResultStore as ResultStore
+from .student_folder import RefusedSubmissionError as RefusedSubmissionError

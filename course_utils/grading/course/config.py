@@ -15,6 +15,7 @@ from traitlets.config import Config, Configurable
 from course_utils.grading.course.lesson import CHECKS_PACKAGE, Lesson, lesson_names
 from course_utils.grading.course.result import Task, Versions
 from course_utils.grading.course.result_store import ResultStore
+from course_utils.grading.course.student_folder import check_folder
 from course_utils.grading.sandbox import PRELOADED_MODULES, Limits, Sandbox, backends
 from course_utils.grading.submission import Submission
 from course_utils.paths import DataNotFoundError, data_dir
@@ -87,7 +88,13 @@ class Course:
         return Submission(self.submission_folder(task), task.student, task.lesson)
 
     def submission_folder(self, task: Task) -> Path:
-        """Return the folder of a submission."""
+        """Return the folder of a submission.
+
+        Raises:
+            RefusedSubmissionError: It cannot be assigned to one student.
+        """
+        folder = self.submitted / task.student / task.lesson
+        check_folder(folder, task.student)
         return self.folder(self.directory.submitted_directory, task.student, task.lesson)
 
     def nbgrader_config(self, task: Task) -> Config:

@@ -13,6 +13,8 @@ from nbgrader.coursedir import CourseDirectory
 
 from course_utils.grading.course import Course, Task
 
+FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # how formulas begin, in full width, too
+
 
 def write_feedback(course: Course, task: Task) -> Path:
     """Have nbgrader write the feedback page of a submission; return its folder."""
@@ -67,8 +69,9 @@ def _row(course: Course, book: Gradebook, person: Student, lessons: list[str]) -
 
 
 def _plain_text(text: str) -> str:
-    """Keep a spreadsheet from taking a cell for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+    """Keep a spreadsheet from taking a cell for a formula, also after white space, which some remove."""
+    plain = "".join(character if character.isprintable() else " " for character in text)
+    return f"'{plain}" if plain.lstrip().startswith(FORMULA) else plain
 
 
 class _Mark(NamedTuple):

@@ -25,7 +25,7 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
     """Prepare a submission: nbgrader's hook before each one, named in `nbgrader_config.py`."""
     course = _course_here(str(Path.cwd()))
     register(course, assignment)
-    sanitize_folder(Path(notebooks[0]).parent, assignment)
+    sanitize_folder(Path(notebooks[0]).parent, assignment, course.lesson(assignment).files())
 
 
 def after_autograde(assignment: str, student: str, notebooks: list[str]) -> None:

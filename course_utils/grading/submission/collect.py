@@ -11,15 +11,17 @@ import os
 import pwd
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypedDict
 
 from nbgrader.exchange.default import ExchangeCollect
 
+from course_utils.grading.submission.findings import Finding
 from course_utils.grading.submission.folder_reader import read_folder
 from course_utils.grading.submission.sanitize import (
     STAMP,
+    TOLERANCE_S,
     make_stamp,
     parse_stamp,
     sanitize_folder,
@@ -27,7 +29,7 @@ from course_utils.grading.submission.sanitize import (
     write_note,
 )
 
-TOLERANCE_S = 60
+TOLERANCE = timedelta(seconds=TOLERANCE_S)
 
 
 class Record(TypedDict):
@@ -85,7 +87,7 @@ class SafeCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader has no typ
         """Copy one submission and write when it was last changed."""
         with self._isolated(src):
             received, claimed = copy_own_files(Path(src), Path(dest))
-            if claimed is None or abs((received - claimed).total_seconds()) > TOLERANCE_S:
+            if claimed is None or abs(received - claimed) > TOLERANCE:
                 message = "%s: the time stamp says %s, but it was last changed at %s, which counts"
                 self.log.warning(message, dest, claimed, received)
 
@@ -113,11 +115,16 @@ def copy_own_files(src: Path, dest: Path) -> tuple[datetime, datetime | None]:
     found = read_folder(src, (STAMP,), own_files_only=True)
     received = max(folder.st_ctime, found.newest)
     claimed = parse_stamp(found.files.get(STAMP, b""))
+    claimed = claimed and claimed.replace(tzinfo=UTC)
+    time = datetime.fromtimestamp(received, UTC)
+    if claimed is not None and abs(time - claimed) > TOLERANCE:
+        what = f"The time stamp says {claimed:%Y-%m-%d %H:%M} UTC, but the submission was last changed at"
+        found.findings.append(Finding("suspicious", f"{what} {time:%Y-%m-%d %H:%M}, which counts."))
     found.files[STAMP] = make_stamp(received)
     write_note(found)
     dest.mkdir(parents=True)
-    write_folder(dest, found.files)
-    return datetime.fromtimestamp(received, UTC), claimed and claimed.replace(tzinfo=UTC)
+    write_folder(dest, found.files, received)
+    return time, claimed
 
 
 def _owner(path: Path) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from course_utils.grading.submission.findings import Finding
 from course_utils.grading.submission.folder_reader import NOTEBOOK, read_folder
+from course_utils.grading.submission.notebook_choice import choose_notebook
 from course_utils.grading.submission.sanitize import NOTE, STAMP, read_note
 
 
@@ -50,10 +51,9 @@ class Submission:
         return digest.hexdigest()[:16]
 
     def _find_notebook(self) -> bytes | None:
-        if self._expected in self._contents:
-            return self._contents[self._expected]
-        others = [name for name in self._contents if name.endswith(NOTEBOOK)]
-        if len(others) != 1:
+        chosen = choose_notebook(self._contents, self._expected)
+        if chosen is None:
             return None
-        self.findings.append(Finding("damaged", f"The notebook was named {others[0]!r}."))
-        return self._contents[others[0]]
+        if chosen != self._expected:
+            self.findings.append(Finding("damaged", f"The notebook was named {chosen!r}."))
+        return self._contents[chosen]

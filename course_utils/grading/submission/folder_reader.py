@@ -37,6 +37,7 @@ class FolderContents:
         left_out: Relative names of what is not among `files`.
         complete: Whether the folder holds nothing but `files`.
         newest: When the newest file was last changed by its owner (ctime), in seconds.
+        modified: When the newest file was written, as it says itself (mtime), in seconds.
     """
 
     files: dict[str, bytes] = field(default_factory=dict)
@@ -44,6 +45,7 @@ class FolderContents:
     left_out: set[str] = field(default_factory=set)
     complete: bool = True
     newest: float = 0.0
+    modified: float = 0.0
 
 
 def read_folder(
@@ -163,6 +165,7 @@ class _Reader:
             self.left -= len(data)
             self.found.files[name] = data
             self.found.newest = max(self.found.newest, status.st_ctime)
+            self.found.modified = max(self.found.modified, status.st_mtime)
 
     def _is_foreign(self, status: os.stat_result) -> bool:
         """Say whether a file is another user's; a hard link to it can be made by anybody."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import tempfile
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -17,36 +18,42 @@ from nbgrader.utils import parse_utc
 
 from course_utils.grading.submission.findings import Finding
 from course_utils.grading.submission.folder_reader import NOTEBOOK, FolderContents, read_folder
+from course_utils.grading.submission.lesson_files import make_way
+from course_utils.grading.submission.notebook_choice import choose_notebook
 
 STAMP = "timestamp.txt"
 STAMP_FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
 MAX_STAMP_BYTES = 100
 NOTE = "removed-by-the-grader.txt"
 MAX_NOTE_LINES = 200
-KINDS = ("damaged", "tampered")
+KINDS = ("damaged", "tampered", "suspicious")
+TOLERANCE_S = 60
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
-def sanitize_folder(folder: Path, lesson: str) -> None:
+def sanitize_folder(folder: Path, lesson: str, lesson_files: Iterable[str] = ()) -> None:
     """Replace a folder by what can be read of it, with a valid time stamp and the notebook's right name.
 
     Args:
         folder: The teacher's copy of one submission; a folder that is in order stays as it is.
-        lesson: Its lesson; a single notebook of another name is renamed to it.
+        lesson: Its lesson; a notebook of another name is renamed to it.
+        lesson_files: Relative names of the lesson's own files.
     """
     found = read_folder(folder, (f"{lesson}{NOTEBOOK}", NOTE, STAMP), make_readable=True)
     before = dict(found.files)
     _repair_stamp(found)
     _repair_notebook(found, f"{lesson}{NOTEBOOK}")
+    found.findings += make_way(found.files, lesson_files)
+    _compare_times(found)
+    write_note(found)
     if not found.complete or found.files != before:
-        write_note(found)
-        _replace(folder, found.files)
+        _replace(folder, found)
 
 
 def write_note(found: FolderContents) -> None:
     """Add what was left out to the note among a folder's files."""
     findings = [*read_note(found.files), *found.findings]
-    lines = [f"{finding.kind}: {finding.what}\n" for finding in findings]
+    lines = dict.fromkeys(f"{finding.kind}: {finding.what}\n" for finding in findings)
     if lines:
         found.files[NOTE] = "".join(lines).encode("utf-8", "backslashreplace")
 
@@ -58,12 +65,13 @@ def read_note(files: dict[str, bytes]) -> list[Finding]:
     return [Finding(kind, what[:300]) for kind, _, what in parts if kind in KINDS and what]
 
 
-def write_folder(folder: Path, files: dict[str, bytes]) -> None:
-    """Write files into a folder."""
+def write_folder(folder: Path, files: dict[str, bytes], modified: float) -> None:
+    """Write files into a folder, with a time of modification that says when their owner wrote them."""
     for name, data in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
+        os.utime(path, (modified, modified))
 
 
 def parse_stamp(data: bytes) -> datetime | None:
@@ -93,29 +101,40 @@ def _is_past(time: datetime | None) -> bool:
     return time is not None and time <= datetime.now(UTC).replace(tzinfo=None) + timedelta(hours=1)
 
 
+def _compare_times(found: FolderContents) -> None:
+    """Report a time stamp that is older than the files, as one written by hand may be."""
+    stamp = parse_stamp(found.files.get(STAMP, b""))
+    if stamp is None or found.modified - stamp.replace(tzinfo=UTC).timestamp() < TOLERANCE_S:
+        return
+    modified = datetime.fromtimestamp(found.modified, UTC)
+    what = f"{STAMP!r} says {stamp:%Y-%m-%d %H:%M} UTC, but a file was written at {modified:%Y-%m-%d %H:%M}"
+    found.findings.append(Finding("suspicious", f"{what}: was it copied since, or the time stamp changed?"))
+
+
 def make_stamp(seconds: float) -> bytes:
     """Return the contents of a time stamp's file."""
     return datetime.fromtimestamp(seconds, UTC).strftime(STAMP_FORMAT).encode()
 
 
 def _repair_notebook(found: FolderContents, expected: str) -> None:
-    if expected in found.files:
-        return
-    others = [name for name in found.files if name.endswith(NOTEBOOK)]
-    if len(others) == 1:
-        found.files[expected] = found.files.pop(others[0])
-        found.findings.append(Finding("damaged", f"The notebook was named {others[0]!r}."))
-    else:
+    chosen = choose_notebook(found.files, expected)
+    if chosen is None:
         # nbgrader needs a file; `restore_notebook` reports that an empty one is not a notebook.
         found.files[expected] = b""
+    elif chosen != expected:
+        reason = "is empty or cut off" if expected in found.files else "is missing"
+        found.findings.append(
+            Finding("damaged", f"{expected!r} {reason}; the notebook {chosen!r} was graded instead.")
+        )
+        found.files[expected] = found.files.pop(chosen)
 
 
-def _replace(folder: Path, files: dict[str, bytes]) -> None:
+def _replace(folder: Path, found: FolderContents) -> None:
     """Put a new folder in the place of one that is kept beside it, under a hidden name."""
     with tempfile.TemporaryDirectory(prefix=".clean-", dir=folder.parent) as scratch:
         new = Path(scratch) / folder.name
         new.mkdir()
-        write_folder(new, files)
+        write_folder(new, found.files, found.modified)
         names = (folder.with_name(f".{folder.name}.original-{number}") for number in count(1))
         original = next(path for path in names if not os.path.lexists(path))
         if _exchange(new, folder):

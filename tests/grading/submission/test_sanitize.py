@@ -23,6 +23,8 @@ def _kinds(folder):
 
 def test_valid_folder_is_unchanged(folder):
     (folder / "timestamp.txt").write_text("2026-01-02 03:04:05.000000 UTC")
+    for path in folder.iterdir():
+        os.utime(path, (0, 0))
     sanitize_folder(folder, "01_a")
     assert sorted(path.name for path in folder.iterdir()) == ["01_a.ipynb", "timestamp.txt"]
     assert _kinds(folder) == []
@@ -56,9 +58,46 @@ def test_single_renamed_notebook_gets_its_name_back(folder):
     assert _kinds(folder) == ["damaged"]
 
 
+def test_time_stamp_older_than_the_files_is_reported(folder):
+    (folder / "timestamp.txt").write_text("2020-01-02 03:04:05.000000 UTC")
+    sanitize_folder(folder, "01_a")
+    sanitize_folder(folder, "01_a")
+    [finding] = Submission(folder, "ann", "01_a").findings
+    assert finding.kind == "suspicious"
+    assert finding.what.startswith("'timestamp.txt' says 2020-01-02 03:04 UTC, but a file was written at 2")
+
+
+def test_files_in_the_place_of_the_lessons_are_renamed(folder):
+    (folder / "tiny").write_text("mine")
+    (folder / "tiny.zip").mkdir()
+    (folder / "tiny.zip" / "inside").write_text("mine")
+    (folder / "labels.json").write_text("replaced when grading")
+    sanitize_folder(folder, "01_a", ["tiny/a.jpg", "tiny.zip", "labels.json"])
+    assert set(Submission(folder, "ann", "01_a").files()) == {
+        "own-tiny",
+        "own-tiny.zip/inside",
+        "labels.json",
+    }
+    assert _kinds(folder) == ["damaged"] * 2
+
+
+def test_helper_that_begins_with_a_dot_is_kept(folder):
+    (folder / ".helper.py").write_text("x = 1")
+    sanitize_folder(folder, "01_a")
+    assert Submission(folder, "ann", "01_a").files() == {".helper.py": b"x = 1"}
+
+
+def test_notebook_is_read_before_many_pictures(folder):
+    for number in range(1200):
+        (folder / f"{number}.png").write_bytes(b"x")
+    assert Submission(folder, "ann", "01_a").notebook() == b"{}"
+
+
 def test_sanitizing_is_idempotent(folder):
     (folder / "link").symlink_to("/etc/passwd")
+    (folder / "timestamp.txt").write_text("2020-01-02 03:04:05.000000 UTC")
     sanitize_folder(folder, "01_a")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     sanitize_folder(folder, "01_a")
+    assert len(list(folder.parent.glob(".*.original-*"))) == 1
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
