@@ -22,12 +22,15 @@ MAY_IMPORT = {
     "course_utils.formats": {"data"},
     "course_utils.measure": {"loading", "storage", "system"},
     "course_utils.pipeline": {"data", "loading", "paths", "system", "training"},
-    "course_utils.checks.core": {"checks.world", "data"},
+    "course_utils.checks.core": {"checks.world", "data", "system"},
     "course_utils.checks.input_pipeline": {"checks.core", "checks.world", "system"},
     "course_utils.checks.jpeg_vs_zip": {"checks.core", "checks.world", "data", "storage"},
     "course_utils.checks.multi_worker_handles": {"checks.core", "system"},
     "course_utils.checks.gpu_pipelining": {"checks.core", "checks.world", "fakes", "pipeline"},
-    "course_utils.grading.sandbox": {"checks.core", "checks.world", "grading.sandbox.isolation"},
+    "course_utils.grading.sandbox": {
+        "checks.core", "checks.world", "grading.sandbox.handouts", "grading.sandbox.isolation",
+    },
+    "course_utils.grading.sandbox.handouts": {"checks.core", "grading.sandbox.isolation"},
     "course_utils.grading.notebook": {"grading.submission"},
     "course_utils.grading.course": {
         "checks.core", "grading.notebook", "grading.sandbox", "grading.submission", "paths",

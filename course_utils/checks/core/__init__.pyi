@@ -1,5 +1,4 @@
 from . import evidence as evidence
-from .audit import record_file_events as record_file_events
 from .check import Check as Check
 from .check import CheckFailed as CheckFailed
 from .check import Evidence as Evidence
@@ -8,6 +7,12 @@ from .check import Mistake as Mistake
 from .check import Truth as Truth
 from .check import crash_report as crash_report
 from .discovery import find_checks as find_checks
+from .file_events import FileActivity as FileActivity
+from .file_events import FileEvent as FileEvent
+from .file_events import Kind as Kind
+from .file_events import SeenFiles as SeenFiles
+from .file_recorder import MEMORY as MEMORY
+from .file_recorder import mark as mark
 from .folders import STRAYS as STRAYS
 from .folders import SUBFOLDER as SUBFOLDER
 from .folders import DrawnFolder as DrawnFolder

@@ -6,6 +6,7 @@ student's code must not be able to forge lives in the check's world, outside the
 """
 
 import contextlib
+import json
 import sys
 import sysconfig
 import traceback
@@ -16,9 +17,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypedDict, TypeVar, get_type_hints
 
+import msgspec
 import numpy as np
 
 from course_utils.checks.core import evidence
+from course_utils.checks.core.file_events import FileActivity, FileEvent, SeenFiles
+from course_utils.checks.core.file_recorder import recording
 from course_utils.checks.world import MAX_CALLS, BaseWorld, Handle, open_world
 
 # Files of Python, of installed packages and of this package hold no student's code.
@@ -85,16 +89,16 @@ class Check:
             that its annotation declares. With a world it is ``probe(inputs, handle, *answers)``.
         judge: ``judge(truth, evidence)`` returns a sentence about what is right, or raises `Mistake`. With a
             world it is ``judge(truth, evidence, world)``, and reads the world's record.
-        outside: ``outside(truth, opened)`` raises `Mistake` if ``inputs["files"]`` were opened too often.
-            When grading, the kernel counts that where a student's code cannot reach it, and the probe gets
-            the path of a folder in place of the files; in a notebook it is not called.
+        outside: ``outside(truth, activity)`` raises `Mistake` for what was done with ``inputs["files"]``,
+            which the probe lays out with `folder_with`. When grading, the kernel reports that where a
+            student's code cannot reach it; in a notebook, a recorder in the process does.
         world: ``world(truth)`` makes the world that the probe asks through its handle; None without one.
     """
 
     make: Callable[[np.random.Generator], tuple[Inputs, Truth]]
     probe: Callable[..., Evidence]
     judge: Callable[..., str]
-    outside: Callable[[Truth, dict[str, int]], None] | None = None
+    outside: Callable[[Truth, FileActivity], None] | None = None
     world: Callable[[Truth], BaseWorld] | None = None
 
     @cached_property
@@ -136,12 +140,24 @@ class Check:
         """Run the probe on encoded inputs; return its encoded evidence, or the report of a crash."""
         handles = () if handle is None else (handle,)
         try:
-            return evidence.encode({"evidence": self.probe(evidence.decode(inputs), *handles, *answers)})
+            if self.outside is None:
+                return evidence.encode({"evidence": self.probe(evidence.decode(inputs), *handles, *answers)})
+            with recording() as events:
+                found = self.probe(evidence.decode(inputs), *handles, *answers)
+                return evidence.encode({"evidence": found, "files": json.dumps(events())})
         except Exception as error:
             return evidence.encode({"crash": crash_report(error)})
 
-    def verdict(self, truth: Truth, data: bytes, world: BaseWorld | None = None) -> str:
+    def verdict(
+        self, truth: Truth, data: bytes, world: BaseWorld | None = None, files: SeenFiles | None = None
+    ) -> str:
         """Judge encoded evidence and the record of the world; return a sentence about what is right.
+
+        Args:
+            truth: The truth about the inputs.
+            data: What `run_probe` returned.
+            world: The world that the probe asked.
+            files: What was done with the files; without events, the probe's process is believed.
 
         Raises:
             Mistake: The answer is wrong, or the evidence is malformed.
@@ -159,7 +175,13 @@ class Check:
         if "evidence" not in found:
             raise Mistake("no_evidence", "The check got no data from your answer.")
         try:
-            return self.judge(truth, found["evidence"], *([] if world is None else [world]))
+            sentence = self.judge(truth, found["evidence"], *([] if world is None else [world]))
+            if self.outside is not None:
+                seen = files or SeenFiles()
+                activity = FileActivity(_recorded(found) if seen.events is None else seen.events)
+                self.outside(truth, activity)
+                _expect_all_openings(activity, seen.opened)
+            return sentence
         except Mistake:
             raise
         except Exception as error:
@@ -173,6 +195,23 @@ class Check:
 class _Found(TypedDict, Generic[T], total=False):
     crash: str
     evidence: T
+    files: str
+
+
+def _recorded(found: _Found[Evidence]) -> list[FileEvent]:
+    return msgspec.json.decode(found["files"], type=list[FileEvent])
+
+
+def _expect_all_openings(activity: FileActivity, opened: dict[str, int]) -> None:
+    known = activity.count("open", "list")
+    for name, count in opened.items():
+        if count > known[name]:
+            raise Mistake(
+                "opens_unseen",
+                f"Counted from outside the program, {name or 'the folder'} was opened {count} times: more "
+                "than the check saw from inside. Open files in Python, once per process, and keep what was "
+                "read.",
+            )
 
 
 def mistake_of_crash(report: str) -> Mistake:

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from course_utils.checks.core.check import crash_report, mistake_of_crash
+from course_utils.checks.core.file_recorder import record_folder
 
 
 class Attempt(TypedDict, total=False):
@@ -72,15 +73,16 @@ def folder_with(files: dict[str, bytes] | str) -> Iterator[Path]:
             then this is the path of their folder.
     """
     if isinstance(files, str):
-        with contextlib.chdir("."):
+        with contextlib.chdir("."), record_folder(Path(files)):
             yield Path(files)
         return
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir("."):
         for name, data in files.items():
             target = Path(folder) / name
-            target.parent.mkdir(exist_ok=True)
+            target.parent.mkdir(exist_ok=True, parents=True)
             target.write_bytes(data)
-        yield Path(folder)
+        with record_folder(Path(folder)):
+            yield Path(folder)
 
 
 @contextlib.contextmanager

@@ -12,8 +12,9 @@ from course_utils.checks.core.check import Mistake
 from course_utils.checks.core.observe import ImageRecord, record_image
 from course_utils.data import INFO_NAME
 
-# Makes a member larger than any read buffer, so that each read has to move a shared file position.
-_PADDING = b"." * 60_000
+# Three members are larger than any read buffer, so that reads have to move a shared file position. The
+# padding is noise: it cannot be compressed.
+_PADDING = 60_000
 
 
 class SampleRecord(ImageRecord):
@@ -22,14 +23,17 @@ class SampleRecord(ImageRecord):
     label: int
 
 
-def draw_members(
-    rng: np.random.Generator, count: int, padded: bool = True
-) -> tuple[dict[str, bytes], dict[str, int]]:
-    """Draw JPEG members and their labels, both by name."""
+def draw_members(rng: np.random.Generator, count: int) -> tuple[dict[str, bytes], dict[str, int]]:
+    """Draw JPEG members and their labels by name, neither in sorted order; one label is 0."""
     names = images.draw_names(rng, count)
-    comment = _PADDING if padded else b""
-    members = {name: images.encode_jpeg(images.draw_image(rng), comment=comment) for name in names}
-    return members, images.draw_labels(rng, names)
+    labels = images.draw_labels(rng, names)
+    if 0 not in labels.values():
+        labels[names[int(rng.integers(count))]] = 0
+    return {name: _draw_member(rng) for name in labels}, labels
+
+
+def _draw_member(rng: np.random.Generator) -> bytes:
+    return images.encode_jpeg(images.draw_image(rng), comment=rng.bytes(_PADDING))
 
 
 def zip_bytes(members: dict[str, bytes]) -> bytes:

@@ -1,163 +1,241 @@
 """Check that every process reads through a file handle of its own.
 
-The check does not wait for a race. Processes read one after another, and one that shares a handle moves the
-other's file position every time.
+The check does not wait for a race. Processes read one after another, and what counts is whether two of them
+read at the position of one open file description.
 """
 
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
+import torch
 from torch.utils.data import DataLoader, Dataset
 
 from course_utils.checks.core import (
-    Evidence,
+    FileActivity,
     Inputs,
     Mistake,
+    SampleRecord,
     Truth,
     draw_members,
     expect_samples,
     folder_with,
     ignore_warnings,
+    mark,
     pack_bytes,
-    record_file_events,
     record_samples,
 )
-from course_utils.system import file_positions, fork_by_default, in_child
+from course_utils.system import fork_by_default, in_child
 
-PROCESSES = ("the parent process", "a child process", "a grandchild process")
+PACKS = ("one.zip", "two.zip")  # the second is read with a transform
+PARENT, CHILD, GRANDCHILD, WORKER, CLOSED = (
+    "mark-parent", "mark-child", "mark-grandchild", "mark-worker", "mark-closed",
+)  # fmt: skip
+WHO = {
+    PARENT: "the parent process",
+    CHILD: "a child process",
+    GRANDCHILD: "a grandchild process",
+    WORKER: "a DataLoader worker",
+}
 MAX_OPENS = 2  # once to read the names, once to keep
-PACK = "pack.zip"
+ROUNDS = 2
 
-SHARED_HANDLE = (
-    "After {reader} read some samples, the file position of the handle in {owner} had moved: both use the "
-    "same open file. When both read at once, either may get bytes from the other's position. Remember which "
-    "process opened a handle (os.getpid()), and open a new one in every other process. A lock does not help: "
-    "processes would wait for each other."
-)
+Samples = dict[str, list[SampleRecord]]  # by pack
+
+
+class Reads(TypedDict):
+    """What the probe found.
+
+    Attributes:
+        lengths: `len(dataset)` by pack.
+        handle: The type that `_get_file_handle` returns, and whether it is a `ZipFile`; None without it.
+        samples: The samples of each pass, by process.
+    """
+
+    lengths: dict[str, int]
+    handle: tuple[str, bool] | None
+    samples: dict[str, list[Samples]]
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw a pack and the order in which each of three generations of processes reads its samples."""
-    members, labels = draw_members(rng, count=5)
-    last = len(members) - 1
-    # A generation that ends at the first member is followed by one that ends at the last.
-    orders = [[last, 2, 1, 0], [0, 3, 1, last], [last, 1, 3, 0]]
-    inputs = {"files": {PACK: pack_bytes(members, labels)}, "orders": orders}
-    return inputs, {"members": members, "labels": labels, "orders": orders}
+    """Draw two packs and the order in which each of four processes reads their samples."""
+    packs: dict[str, dict[str, Any]] = {}
+    for pack, count in zip(PACKS, (5, 4), strict=True):
+        members, labels = draw_members(rng, count)
+        packs[pack] = {"members": members, "labels": labels}
+    files = {name: pack_bytes(pack["members"], pack["labels"]) for name, pack in packs.items()}
+    # A process that ends at the first place is followed by one that ends at the last.
+    orders = {PARENT: [4, 2, 1, 0], CHILD: [0, 3, 1, 4], GRANDCHILD: [4, 1, 3, 0], WORKER: [0, 3, 1, 4]}
+    inputs = {"files": files, "orders": orders}
+    return inputs, {"packs": packs, "orders": orders}
 
 
-def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
-    """Read samples in three generations of processes and in a DataLoader worker; record file positions."""
-    orders = inputs["orders"]
+def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Reads:
+    """Read samples of two datasets in turn, in three generations of processes and in a DataLoader worker."""
     with folder_with(inputs["files"]) as folder, ignore_warnings(), fork_by_default():
-        path = folder / PACK
-        with record_file_events(folder) as events:
-            dataset = dataset_class(path)
-            found = {"length": len(dataset), "parent": _read_in_generations(dataset, path, orders)}
-        found["parent"]["opens"] = _opens(events)
-        found["worker_moved"] = _moves_position(path, lambda: _read_in_worker(dataset, orders[1]))
-        dataset.close()
-        found["left_open"] = len(file_positions(path))
-        return found
+        one, two = (folder / pack for pack in PACKS)
+        datasets = {one.name: dataset_class(one), two.name: dataset_class(two, transform=_mirror)}
+        lengths = {pack: len(dataset) for pack, dataset in datasets.items()}
+        orders = dict(inputs["orders"])
+        worker = _Reading(datasets, folder, orders.pop(WORKER))
+        samples = _read_in_generations(datasets, folder, orders)
+        handle = _handle_of(datasets[one.name])
+        samples[WORKER] = list(DataLoader(worker, batch_size=None, num_workers=1, collate_fn=_as_it_is))
+        for dataset in datasets.values():
+            dataset.close()
+        mark(folder, CLOSED)
+        return {"lengths": lengths, "handle": handle, "samples": samples}
 
 
-def _read_in_generations(dataset: Any, path: Path, orders: list[list[int]]) -> Evidence:  # noqa: ANN401
-    """Read in this process, then let a child do the same; record whether it moved a position of ours."""
-    with record_file_events(path.parent) as events:
-        found: Evidence = {"samples": [record_samples(dataset, orders[0]) for _ in range(2)]}
-        found["opens"] = _opens(events)
-    if len(orders) > 1:
-        children: list[Evidence] = []
-        found["moved"] = _moves_position(
-            path, lambda: children.append(in_child(_read_in_generations, dataset, path, orders[1:]))
-        )
-        found["child"] = children[0]
+def _mirror(image: torch.Tensor) -> torch.Tensor:
+    return image.flip(-1)
+
+
+def _as_it_is(sample: Any) -> Any:  # noqa: ANN401 - a sample
+    return sample
+
+
+def _handle_of(dataset: Any) -> tuple[str, bool] | None:  # noqa: ANN401 - the student's dataset
+    get = getattr(dataset, "_get_file_handle", None)
+    if get is None:
+        return None
+    handle = get()
+    return type(handle).__name__, isinstance(handle, zipfile.ZipFile)
+
+
+def _read_in_generations(
+    datasets: dict[str, Any], folder: Path, orders: dict[str, list[int]]
+) -> dict[str, list[Samples]]:
+    """Read in this process, then let a child do the same with the orders that are left."""
+    (process, order), *later = orders.items()
+    mark(folder, process)
+    found = {process: [_read_in_turn(datasets, order) for _ in range(ROUNDS)]}
+    if later:
+        found |= in_child(_read_in_generations, datasets, folder, dict(later))
     return found
 
 
-def _moves_position(path: Path, action: Callable[[], object]) -> bool:
-    before = file_positions(path)
-    action()
-    after = file_positions(path)
-    return any(after.get(fd) != position for fd, position in before.items())
+def _read_in_turn(datasets: dict[str, Any], order: list[int]) -> Samples:
+    found: Samples = {pack: [] for pack in datasets}
+    for index in order:
+        for pack, dataset in datasets.items():
+            found[pack] += record_samples(dataset, [index % len(dataset)])
+    return found
 
 
-def _read_in_worker(dataset: Any, order: list[int]) -> None:  # noqa: ANN401 - the student's dataset
-    for _ in DataLoader(_Picked(dataset, order), batch_size=None, num_workers=1):
-        pass
+class _Reading(Dataset[Samples]):
+    """Reads the samples of both datasets, one pass an item."""
 
-
-class _Picked(Dataset[int]):
-    def __init__(self, dataset: Any, order: list[int]) -> None:  # noqa: ANN401 - the student's dataset
-        self.dataset, self.order = dataset, order
+    def __init__(self, datasets: dict[str, Any], folder: Path, order: list[int]) -> None:
+        self.datasets, self.folder, self.order = datasets, folder, order
 
     def __len__(self) -> int:
-        return len(self.order)
+        return ROUNDS
 
-    def __getitem__(self, index: int) -> int:
-        self.dataset[self.order[index]]
-        return index
-
-
-def _opens(events: list[list[str]]) -> int:
-    return sum(kind == "open" for kind, _ in events)
+    def __getitem__(self, index: int) -> Samples:
+        if index == 0:
+            mark(self.folder, WORKER)
+        return _read_in_turn(self.datasets, self.order)
 
 
-def judge(truth: Truth, found: Evidence) -> str:
-    """Check the samples, that no process moved another's file position, and how many handles were open."""
-    if found["length"] != len(truth["members"]):
+def judge(truth: Truth, found: Reads) -> str:
+    """Check the lengths, the samples that each process got, and the type of the handle."""
+    for pack, length in found["lengths"].items():
+        count = len(truth["packs"][pack]["members"])
+        if length != count:
+            raise Mistake("wrong_length", f"len(dataset) is {length}; the pack has {count} images.")
+    for process, order in truth["orders"].items():
+        if len(found["samples"][process]) != ROUNDS:
+            raise Mistake("wrong_length", f"{WHO[process]} did not get all samples.")
+        for samples in found["samples"][process]:
+            for pack, mirrored in zip(PACKS, (False, True), strict=True):
+                _judge_samples(samples[pack], order, truth["packs"][pack], WHO[process], mirrored)
+    if found["handle"] is not None and not found["handle"][1]:
         raise Mistake(
-            "wrong_length", f"len(dataset) is {found['length']}; the pack has {len(truth['members'])} images."
-        )
-    process = found["parent"]
-    for name, order, child in zip(PROCESSES, truth["orders"], (*PROCESSES[1:], None), strict=True):
-        _judge_process(process, order, truth, name)
-        if child:
-            _judge_handle(process["moved"], found["worker_moved"], owner=name, reader=child)
-            process = process["child"]
-    if found["worker_moved"]:
-        raise Mistake("shared_handle", SHARED_HANDLE.format(owner=PROCESSES[0], reader="a DataLoader worker"))
-    if found["left_open"]:
-        raise Mistake(
-            "left_open",
-            f"After dataset.close() this process still has {found['left_open']} open handle(s) on the zip. "
-            "Close what you opened: the number of open files per process is limited.",
+            "no_zipfile",
+            f"_get_file_handle() returns an object of type {found['handle'][0]}; it should return a "
+            "zipfile.ZipFile, which other methods use to read members by name.",
         )
     return "Each process reads through its own handle, opens it once and closes it."
 
 
-def _judge_handle(moved: bool, worker_moved: bool, owner: str, reader: str) -> None:
-    if moved and not worker_moved:
+def _judge_samples(
+    samples: list[SampleRecord], order: list[int], pack: Truth, where: str, mirrored: bool
+) -> None:
+    indices = [index % len(pack["members"]) for index in order]
+    if not mirrored:
+        expect_samples(samples, indices, pack, where)
+        return
+    plain = [{**s, "array": None if s["array"] is None else s["array"][..., ::-1]} for s in samples]
+    try:
+        expect_samples(plain, indices, pack, where)  # type: ignore[arg-type]
+    except Mistake as mistake:
+        if mistake.name == "other_pixels" and _matches(samples, indices, pack, where):
+            raise Mistake(
+                "transform_lost",
+                f"The samples read in {where} are right, but without the transform that was passed to the "
+                "dataset. Apply self.transform to the image whenever a sample is read.",
+            ) from None
+        raise
+
+
+def _matches(samples: list[SampleRecord], indices: list[int], pack: Truth, where: str) -> bool:
+    try:
+        expect_samples(samples, indices, pack, where)
+    except Mistake:
+        return False
+    return True
+
+
+def outside(truth: Truth, activity: FileActivity) -> None:
+    """Check how often each process opened the packs, that none shares a handle, and what is left open."""
+    names = {activity.marked(process): who for process, who in WHO.items()}
+    _judge_sharing(activity, names)
+    for process in activity.processes():
+        opens = activity.of(process).count("open")
+        most = max((opens[pack] for pack in PACKS), default=0)
+        if most > MAX_OPENS:
+            _fail_opens(names.get(process, "another process"), most)
+    for pack in PACKS:
+        if (total := activity.count("open")[pack]) > MAX_OPENS * len(truth["orders"]):
+            _fail_opens(f"{len(activity.processes())} processes", total)
+    if left := activity.before(CLOSED).left_open(activity.marked(PARENT)):
+        raise Mistake(
+            "left_open",
+            f"After dataset.close() this process still has {len(left)} open handle(s) on the zip. Close what "
+            "you opened: the number of open files per process is limited.",
+        )
+
+
+def _fail_opens(who: str, opens: int) -> None:
+    raise Mistake(
+        "opens_per_sample",
+        f"To read {ROUNDS * 4} samples, {who} opened the zip {opens} times. Each time it reads the zip's "
+        "whole central directory again: keep the handle and use it for all samples of this process.",
+    )
+
+
+def _judge_sharing(activity: FileActivity, names: dict[int | None, str]) -> None:
+    shared = activity.shared()
+    if not shared:
+        return
+    owner = names.get(shared[0].owner, "another process")
+    reader = names.get(shared[0].reader, "another process")
+    worker = activity.marked(WORKER)
+    if all(worker not in (one.owner, one.reader) for one in shared):
         raise Mistake(
             "keyed_by_worker",
             f"A DataLoader worker gets its own handle, but {reader} shares the one of {owner}. "
             "worker_info is None in every process that is not a worker, so it cannot tell such "
             "processes apart (two training processes on one node, for example). os.getpid() can.",
         )
-    if moved:
-        raise Mistake("shared_handle", SHARED_HANDLE.format(owner=owner, reader=reader))
-
-
-def _judge_process(process: Evidence, order: list[int], truth: Truth, name: str) -> None:
-    for samples in process["samples"]:
-        expect_samples(samples, order, truth, name)
-    if process["opens"] > MAX_OPENS:
-        raise Mistake(
-            "opens_per_sample",
-            f"To read {2 * len(order)} samples, {name} opened the zip {process['opens']} times. Each time it "
-            "reads the zip's whole central directory again: keep the handle and use it for all samples of "
-            "this process.",
-        )
-
-
-def outside(truth: Truth, opened: dict[str, int]) -> None:
-    """Check how often all processes together opened the pack, as counted outside the sandbox."""
-    processes = len(truth["orders"]) + 1  # and a DataLoader's worker
-    if (opens := opened.get(PACK, 0)) > MAX_OPENS * processes:
-        raise Mistake(
-            "opens_unseen",
-            f"Counted from outside the program, {processes} processes opened the zip {opens} times: more "
-            "than the check saw from inside. Keep the handle and use it for all samples of a process.",
-        )
+    raise Mistake(
+        "shared_handle",
+        f"{reader.capitalize()} read through a handle that {owner} had read through before: both use the "
+        "same open file, with one position. When both read at once, either may get bytes from the other's "
+        "position. Remember which process opened a handle (os.getpid()), and open a new one in every other "
+        "process. A lock does not help: processes would wait for each other. Nor does it help to move the "
+        "position back.",
+    )

@@ -4,136 +4,182 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from course_utils.checks.core import (
-    Evidence,
+    FileActivity,
     Inputs,
     Mistake,
+    SampleRecord,
     Truth,
     draw_members,
     expect_samples,
     folder_with,
     ignore_warnings,
-    record_file_events,
+    mark,
     record_samples,
     zip_bytes,
 )
 from course_utils.system import in_child
 
 LABELS = "labels.json"
+CREATED, WORKERS = "mark-created", ("mark-worker-1", "mark-worker-2")
+PARENT = "the process that created the dataset"
 EPOCHS = 2
+MAX_LISTS, MAX_CREATION_OPENS = 2, 2
+
+Epochs = dict[str, list[list[SampleRecord]]]  # by folder
+
+
+class Reads(TypedDict):
+    """The lengths by folder, and the epochs that each process read, by its mark."""
+
+    lengths: dict[str, int]
+    epochs: dict[str, Epochs]
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw three or four shards, their labels and a random order of reading."""
-    shards = int(rng.integers(3, 5))
-    members, labels = draw_members(rng, count=3 * shards, padded=False)
-    names = sorted(members)
-    files = {
-        f"part{k}.zip": zip_bytes({name: members[name] for name in names[k::shards]}) for k in range(shards)
-    }
-    files[LABELS] = json.dumps(labels).encode()
-    order = rng.permutation(len(names)).tolist()
-    truth = {"members": members, "labels": labels, "order": order, "shards": shards}
-    return {"files": files, "order": order}, truth
+    """Draw two folders of shards, one with more than ten; some shards are larger than any read buffer."""
+    files, folders, orders = {}, {}, {}
+    for folder, sizes in {"one": [3, 3, *[1] * int(rng.integers(9, 11))], "two": [2, 3]}.items():
+        members, labels = draw_members(rng, sum(sizes))
+        names = rng.permutation(sorted(members)).tolist()
+        shards = [[names.pop() for _ in range(size)] for size in sizes]
+        for number, shard in enumerate(shards):
+            files[f"{folder}/part{number}.zip"] = zip_bytes({name: members[name] for name in shard})
+        files[f"{folder}/{LABELS}"] = json.dumps(labels).encode()
+        folders[folder] = {"members": members, "labels": labels, "shards": len(shards)}
+        orders[folder] = _draw_order(rng, shards)
+    return {"files": files, "orders": orders}, {"folders": folders, "orders": orders}
 
 
-def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
-    """Create the dataset, read two epochs in a child process, and count the file operations of both."""
+def _draw_order(rng: np.random.Generator, shards: list[list[str]]) -> list[int]:
+    """Draw an order that reads all first members of shards, then all second ones, and so on.
+
+    The next process that reads a shard starts far from where the last one has ended, so that it has to move
+    the position of the file.
+    """
+    names = sorted(name for shard in shards for name in shard)
+    place = {name: k for shard in shards for k, name in enumerate(shard)}
+    return sorted(rng.permutation(len(names)).tolist(), key=lambda index: place[names[index]])
+
+
+def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Reads:
+    """Create two datasets, read from them in turn in this process, then in two children, as workers do."""
     with folder_with(inputs["files"]) as folder, ignore_warnings():
-        with record_file_events(folder) as events:
-            dataset = dataset_class(folder)
-            length = len(dataset)
-        read = in_child(_read_epochs, dataset, folder, inputs["order"])
-        return {"length": length, "at_creation": _counts(events), **read}
+        datasets = {name: dataset_class(folder / name) for name in inputs["orders"]}
+        lengths = {name: len(dataset) for name, dataset in datasets.items()}
+        epochs = {CREATED: _read_epochs(datasets, folder, inputs["orders"], CREATED)}
+        for worker in WORKERS:
+            epochs[worker] = in_child(_read_epochs, datasets, folder, inputs["orders"], worker)
+        return {"lengths": lengths, "epochs": epochs}
 
 
-def _read_epochs(dataset: Any, folder: Path, order: list[int]) -> Evidence:  # noqa: ANN401 - the student's
-    """Read all samples twice, as a worker does."""
-    with record_file_events(folder) as events:
-        epochs = [record_samples(dataset, order) for _ in range(EPOCHS)]
-    return {"epochs": epochs, "in_worker": _counts(events)}
+def _read_epochs(
+    datasets: dict[str, Any], folder: Path, orders: dict[str, list[int]], process: str
+) -> Epochs:
+    """Read all samples of all datasets twice, in turn."""
+    mark(folder, process)
+    found: Epochs = {name: [[] for _ in range(EPOCHS)] for name in datasets}
+    for epoch in range(EPOCHS):
+        for step in range(max(map(len, orders.values()))):
+            for name, dataset in datasets.items():
+                found[name][epoch] += record_samples(dataset, orders[name][step : step + 1])
+    return found
 
 
-def _counts(events: list[list[str]]) -> dict[str, int]:
-    return {f"{kind} {name}".strip(): count for (kind, name), count in Counter(map(tuple, events)).items()}
-
-
-def judge(truth: Truth, found: Evidence) -> str:
-    """Check the samples, then how often files were opened, listed and inspected."""
-    if found["length"] != len(truth["members"]):
-        raise Mistake(
-            "wrong_length",
-            f"len(dataset) is {found['length']}; the shards together hold {len(truth['members'])} images.",
-        )
-    for epoch in found["epochs"]:
-        expect_samples(epoch, truth["order"], truth, "a worker")
-    _judge_worker(found["in_worker"], truth)
-    _judge_creation(found["at_creation"])
-    if (opens := sum(_of(found["in_worker"], "open").values())) > truth["shards"]:
-        raise Mistake(
-            "opens_again",
-            f"A worker opened {opens} files to read {truth['shards']} shards. Open each shard once and "
-            "nothing else.",
-        )
+def judge(truth: Truth, found: Reads) -> str:
+    """Check the samples that each process read."""
+    for folder, pack in truth["folders"].items():
+        if found["lengths"][folder] != len(pack["members"]):
+            raise Mistake(
+                "wrong_length",
+                f"len(dataset) is {found['lengths'][folder]}; the {pack['shards']} shards together hold "
+                f"{len(pack['members'])} images.",
+            )
+        for process in (CREATED, *WORKERS):
+            epochs = found["epochs"][process][folder]
+            if len(epochs) != EPOCHS:
+                raise Mistake("wrong_length", f"{_who(process)} did not read all epochs.")
+            for epoch in epochs:
+                expect_samples(epoch, truth["orders"][folder], pack, _who(process))
     return "Each process opens each shard once; everything else is read once and kept."
 
 
-def _of(counts: dict[str, int], kind: str) -> dict[str, int]:
-    return {key.partition(" ")[2]: count for key, count in counts.items() if key.partition(" ")[0] == kind}
+def _who(process: str) -> str:
+    return "a worker" if process in WORKERS else PARENT
 
 
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
-
-
-def _judge_worker(counts: dict[str, int], truth: Truth) -> None:
-    samples, opens = EPOCHS * len(truth["order"]), _of(counts, "open")
-    if counts.get("process"):
+def outside(truth: Truth, activity: FileActivity) -> None:
+    """Check what was done to create the datasets and to read from them, and that no handle is shared."""
+    shards = sum(folder["shards"] for folder in truth["folders"].values())
+    samples = EPOCHS * sum(map(len, truth["orders"].values()))
+    reading, parent = activity.after(CREATED), activity.marked(CREATED)
+    known = {parent: PARENT} | {activity.marked(worker): "a worker" for worker in WORKERS}
+    strangers = set(reading.processes()) - set(known)
+    if reading.count("run") or strangers:
         raise Mistake(
             "command_per_sample",
-            "Reading samples started other programs; read the zips in Python, with the zipfile module.",
+            "Reading samples started other programs or processes; read the zips in Python, with the zipfile "
+            "module.",
         )
-    if LABELS in opens:
+    for process, who in known.items():
+        _judge_reader(reading.of(process), who, samples, shards)
+    if shared := activity.shared():
+        raise Mistake(
+            "shared_handle",
+            f"A worker read {shared[0].name} through a handle that another process had read through before: "
+            "both use the same open file, with one position. Each process needs its own handles (key them by "
+            "os.getpid()), or none.",
+        )
+    _judge_creation(activity.before(CREATED))
+
+
+def _judge_reader(activity: FileActivity, who: str, samples: int, shards: int) -> None:
+    opens = activity.count("open")
+    where = f"To read {samples} samples, {who}"
+    if labels := _of(activity.count("open", "read", "pread"), LABELS):
+        times = _times(_of(opens, LABELS) or labels)
         raise Mistake(
             "reads_labels_again",
-            f"To read {samples} samples, a worker opened {LABELS} {_times(opens[LABELS])}. Read the labels "
-            "only when the dataset is created: every worker gets a copy of the dataset, labels included.",
+            f"{where} read {LABELS} {times}. Read the labels only when the dataset is created: every worker "
+            "gets a copy of the dataset, labels included.",
         )
-    if listed := sum(_of(counts, "list").values()):
+    if listed := activity.count("list").total():
         raise Mistake(
             "lists_again",
-            f"To read {samples} samples, a worker listed the folder {_times(listed)}. The shards do not "
-            "change during training: list the folder only when the dataset is created.",
+            f"{where} listed a folder {_times(listed)}. The shards do not change during training: list the "
+            "folder only when the dataset is created.",
         )
     for name, opened in opens.items():
         if opened > 1:
             raise Mistake(
                 "opens_per_sample",
-                f"To read {samples} samples, a worker opened {name} {opened} times; once is enough. Keep one "
-                "handle per shard and process, and use it for all samples and all epochs.",
+                f"{where} opened {name} {opened} times; once is enough. Keep one handle per shard and "
+                "process, and use it for all samples and all epochs.",
             )
-    if (inspected := sum(_of(counts, "stat").values())) > 2 * truth["shards"]:
+    inspected = sum(count for name, count in activity.count("look").items() if not name.startswith("mark-"))
+    if inspected > shards:
         raise Mistake(
             "looks_per_sample",
-            f"To read {samples} samples, a worker asked {inspected} times whether a file exists or for its "
-            "attributes. On a shared file system, each such call goes to a server. Just open the file; a "
-            "missing one raises an error.",
+            f"{where} asked {inspected} times whether a file exists or for its attributes. On a shared file "
+            "system, each such call goes to a server. Just open the file; a missing one raises an error.",
         )
 
 
-def _judge_creation(counts: dict[str, int]) -> None:
-    opens, lists = _of(counts, "open"), sum(_of(counts, "list").values())
-    if lists > 2 or opens.get(LABELS, 0) > 1:
+def _judge_creation(activity: FileActivity) -> None:
+    opens = activity.count("open")
+    labels = max((count for name, count in opens.items() if name.endswith(LABELS)), default=0)
+    lists = max(activity.count("list").values(), default=0)
+    if lists > MAX_LISTS or labels > 1:
         raise Mistake(
             "slow_start",
-            f"Creating the dataset listed the folder {_times(lists)} and opened {LABELS} "
-            f"{_times(opens.get(LABELS, 0))}. List the folder once and read the labels once.",
+            f"Creating the dataset listed the folder {_times(lists)} and opened {LABELS} {_times(labels)}. "
+            "List the folder once and read the labels once.",
         )
-    if (most := max(opens.values(), default=0)) > 2:
+    if (most := max(opens.values(), default=0)) > MAX_CREATION_OPENS:
         raise Mistake(
             "slow_start",
             f"Creating the dataset opened one file {most} times. Opening a shard once gives the names of all "
@@ -141,13 +187,9 @@ def _judge_creation(counts: dict[str, int]) -> None:
         )
 
 
-def outside(truth: Truth, opened: dict[str, int]) -> None:
-    """Check the same budget for both processes together, as counted outside the sandbox."""
-    shards = max(opened.get(f"part{k}.zip", 0) for k in range(truth["shards"]))
-    if shards > 3 or opened.get(LABELS, 0) > 1 or opened.get("", 0) > 2:
-        raise Mistake(
-            "opens_unseen",
-            f"Counted from outside the program, a shard was opened {_times(shards)}, {LABELS} "
-            f"{_times(opened.get(LABELS, 0))}, and the folder was listed {_times(opened.get('', 0))}: more "
-            "than the check saw from inside. Open each shard once per process, and keep what was read.",
-        )
+def _of(counts: Counter[str], file: str) -> int:
+    return sum(count for name, count in counts.items() if name.endswith(file))
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

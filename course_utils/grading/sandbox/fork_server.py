@@ -15,6 +15,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from course_utils.checks.core import evidence
 from course_utils.grading.sandbox.control import answer_all
+from course_utils.grading.sandbox.handouts import NotWatchedError, SubmissionFiles
 from course_utils.grading.sandbox.isolation import (
     TOO_MUCH_MEMORY,
     Limits,
@@ -33,7 +35,6 @@ from course_utils.grading.sandbox.isolation import (
 )
 from course_utils.grading.sandbox.protocol import SIGNALED, Channel, ControlMessage, Ending, Setup
 from course_utils.grading.sandbox.submission_process import PRIVATE, run_submission
-from course_utils.grading.sandbox.watched_folder import NotWatchedError, WatchedFolder
 from course_utils.grading.sandbox.worker import make_shell
 
 # No submission can bring these about here: its own limits are its own.
@@ -53,7 +54,7 @@ class ForkServer:
     def __init__(self, setup: Setup, shell: InteractiveShell) -> None:
         self._setup, self._shell = setup, shell
         self._child = 0
-        self._watched: list[WatchedFolder] = []
+        self._files: SubmissionFiles | None = None
         self._limits = Limits()
         self._kill_reason = ""
         self._next_look = 0.0
@@ -84,8 +85,8 @@ class ForkServer:
             return self._place_files(message["folder"], *descriptors)
         if message["action"] == "open_socket":
             return self._open_socket(message["address"], *descriptors)
-        if message["action"] == "count_openings":
-            return self._watched[-1].opened()
+        if message["action"] == "report_files":
+            return asdict(self._placed().report())
         if message["action"] == "count_seconds":
             return processor_seconds(processes_below(self._child))
         if message["action"] == "end":
@@ -94,19 +95,24 @@ class ForkServer:
 
     def _run(self, message: ControlMessage, descriptor: int) -> None:
         self._limits, self._kill_reason = Limits(**message["limits"]), ""
+        self._files = SubmissionFiles() if self._setup["nested"] else None
         self._child = os.fork()
         if self._child == 0:
             channel = Channel(socket.socket(fileno=descriptor))
-            run_submission(channel, self._shell, self._setup, message)
+            run_submission(channel, self._shell, self._setup, message, self._files)
         os.close(descriptor)
+        if self._files is not None:
+            self._files.serve(self._child)
 
     def _place_files(self, folder: str, descriptor: int) -> str:
-        """Write the files of a check into the file system that only the submission sees; see `_problem`."""
+        """Show the files of a check in a file system that only the submission sees; see `_problem`."""
         with os.fdopen(descriptor, "rb") as file:
             files = evidence.decode(file.read())
-        watched = WatchedFolder()
-        self._watched.append(watched)
-        return _problem(lambda: watched.place(self._inside(folder), files))
+        return _problem(lambda: self._placed().place(folder, files))
+
+    def _placed(self) -> SubmissionFiles:
+        assert self._files is not None, "a submission without a sandbox gets no files"
+        return self._files
 
     def _open_socket(self, address: str, descriptor: int) -> str:
         """Let a socket listen where only the submission sees it; see `_problem`."""
@@ -124,8 +130,9 @@ class ForkServer:
 
     def _end(self, crashed: bool) -> Ending:
         """Kill the submission's processes."""
-        while self._watched:
-            self._watched.pop().close()
+        if self._files is not None:
+            self._files.close()
+        self._files = None
         code = _exit_code(self._child) if crashed else None
         _kill_submission(self._child)
         self._child = 0

@@ -93,7 +93,7 @@ class ControlMessage(TypedDict, total=False):
     """A message from the client to the fork server, as JSON.
 
     Attributes:
-        action: `ready`, `run`, `place_files`, `count_openings`, `open_socket`, `count_seconds` or `end`.
+        action: `ready`, `run`, `place_files`, `report_files`, `open_socket`, `count_seconds` or `end`.
         limits: For `run`: the fields of `Limits`.
         user: For `run`: numeric user of the submission.
         home: For `run`: the folder that gets the submission's files.

@@ -13,7 +13,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from course_utils.checks.core import evidence
+import msgspec
+
+from course_utils.checks.core import SeenFiles, evidence
 from course_utils.checks.world import BaseWorld, WorldServer
 from course_utils.grading.sandbox.isolation import Limits
 from course_utils.grading.sandbox.protocol import (
@@ -117,7 +119,7 @@ class RunningSubmission:
             with self._serve(world) as address:
                 self._channel.send(self._request(step, handout, address), deadline)
                 reply = _reply(self._channel.receive(StepReply, deadline, MAX_REPLY))
-            reply.opened, reply.world = self._count_openings(handout), world
+            reply.files, reply.world = self._report_files(handout), world
             doubtful = _names_a_machine_error(reply)
         except TimeoutError:
             reply = Reply("timed out", f"This cell did not finish within {deadline - start:.0f} seconds.")
@@ -172,11 +174,11 @@ class RunningSubmission:
             if self._folder is not None:
                 Path(address).unlink(missing_ok=True)
 
-    def _count_openings(self, handout: Handout) -> dict[str, int] | None:
+    def _report_files(self, handout: Handout) -> SeenFiles | None:
+        """Ask the fork server what was done with the files."""
         if not handout.folder:
             return None
-        counts: dict[str, int] = self._server.ask({"action": "count_openings"})
-        return counts
+        return msgspec.convert(self._server.ask({"action": "report_files"}), SeenFiles)
 
     def _request(self, step: Step, handout: Handout, world: str) -> StepRequest:
         output_kb = self._limits.output_kb

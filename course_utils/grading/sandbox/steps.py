@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from course_utils.checks.core import SeenFiles
 from course_utils.checks.world import BaseWorld
 
 
@@ -14,7 +15,7 @@ class Handout:
 
     Attributes:
         inputs: The encoded inputs.
-        folder: Folder in the sandbox that gets `files` and is watched from outside; empty without one.
+        folder: Name of the folder in `HANDOUTS` that shows `files`; empty without one.
         files: The files by name.
         world: Makes the world that the probe asks; None for a check without one.
     """
@@ -57,7 +58,7 @@ class Reply:
         evidence: Encoded evidence of a check.
         pictures: PNG files.
         seconds: Wall time.
-        opened: How often each file of the handout was opened, as counted from outside; None if not watched.
+        files: What was done with the files of the handout, as seen from outside; None without any.
         world: The world that the probe asked, with its record; no submission can forge it.
     """
 
@@ -68,5 +69,5 @@ class Reply:
     evidence: bytes = b""
     pictures: list[bytes] = field(default_factory=list)
     seconds: float = 0.0
-    opened: dict[str, int] | None = None
+    files: SeenFiles | None = None
     world: BaseWorld | None = None

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from course_utils.grading.sandbox.handouts import SubmissionFiles
 from course_utils.grading.sandbox.isolation import (
     Limits,
     apply_limits,
@@ -40,7 +41,11 @@ HIDDEN = ("/proc/keys", "/proc/key-users")  # they list keys of all processes of
 
 
 def run_submission(
-    channel: Channel, shell: InteractiveShell, setup: Setup, message: ControlMessage
+    channel: Channel,
+    shell: InteractiveShell,
+    setup: Setup,
+    message: ControlMessage,
+    files: SubmissionFiles | None,
 ) -> NoReturn:
     """Run a submission as all that this forked process does.
 
@@ -49,14 +54,21 @@ def run_submission(
         shell: The shell in which its cells run.
         setup: How submissions run.
         message: The client's request.
+        files: Where it finds the files of checks; None without a sandbox.
     """
-    _run_and_exit(_outer_process, channel, shell, setup, message)
+    _run_and_exit(_outer_process, channel, shell, setup, message, files)
 
 
-def _outer_process(channel: Channel, shell: InteractiveShell, setup: Setup, message: ControlMessage) -> None:
+def _outer_process(
+    channel: Channel,
+    shell: InteractiveShell,
+    setup: Setup,
+    message: ControlMessage,
+    files: SubmissionFiles | None,
+) -> None:
     """Make the namespaces, then fork their init process."""
     namespaces.set_parent_death_signal()
-    if not setup["nested"]:
+    if files is None:
         _student_process(channel, shell, setup, message)
         return
     if not setup["users"]:
@@ -64,12 +76,18 @@ def _outer_process(channel: Channel, shell: InteractiveShell, setup: Setup, mess
     namespaces.unshare(namespaces.CLONE_NEWNS | namespaces.CLONE_NEWPID | namespaces.CLONE_NEWIPC)
     first = os.fork()
     if first == 0:
-        _run_and_exit(_init_process, channel, shell, setup, message)
+        _run_and_exit(_init_process, channel, shell, setup, message, files)
     channel.close()
     _exit_like(os.waitpid(first, 0)[1])
 
 
-def _init_process(channel: Channel, shell: InteractiveShell, setup: Setup, message: ControlMessage) -> None:
+def _init_process(
+    channel: Channel,
+    shell: InteractiveShell,
+    setup: Setup,
+    message: ControlMessage,
+    files: SubmissionFiles,
+) -> None:
     """Prepare the mounts, then fork the student's process; as init, its end ends the whole submission."""
     namespaces.set_parent_death_signal()
     limits = Limits(**message["limits"])
@@ -85,6 +103,7 @@ def _init_process(channel: Channel, shell: InteractiveShell, setup: Setup, messa
         if Path(name).exists():
             namespaces.mount("/dev/null", name, "", namespaces.MS_BIND)
     namespaces.freeze_mounts(PRIVATE)
+    files.mount()
     student = os.fork()
     if student == 0:
         _run_and_exit(_student_process, channel, shell, setup, message)

@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from course_utils.checks.core import Inputs, Mistake, Truth, evidence
 from course_utils.grading.course import GRADER_FAULT, Exercise, Lesson
 from course_utils.grading.notebook import grade_id
-from course_utils.grading.sandbox import GraderFaultError, Handout, Reply
+from course_utils.grading.sandbox import HANDOUTS, GraderFaultError, Handout, Reply
 from course_utils.grading.scoring.bounded import Exceeded, run_bounded
 
 ANSWER = "_answer"
@@ -59,8 +59,8 @@ class Judge:
             return Handout(evidence.encode(inputs), world=partial(check.world, truth))
         if check.outside is None or not self.watched:
             return Handout(evidence.encode(inputs))
-        folder = f"/tmp/files-{secrets.token_hex(8)}"  # a submission cannot create it first
-        return Handout(evidence.encode({**inputs, "files": folder}), folder, inputs["files"])
+        folder = secrets.token_hex(8)
+        return Handout(evidence.encode({**inputs, "files": f"{HANDOUTS}/{folder}"}), folder, inputs["files"])
 
     def truth(self, name: str) -> Truth:
         """Return what a check's judge knows about the inputs drawn."""
@@ -121,10 +121,7 @@ class Judge:
         graded = self.lesson.graded[name]
         check, truth = self.lesson.check(graded.check), self._truths[graded.check]
         try:
-            sentence = check.verdict(truth, reply.evidence, reply.world)
-            if reply.opened is not None and check.outside is not None:
-                check.outside(truth, reply.opened)
-            return "right", "", sentence
+            return "right", "", check.verdict(truth, reply.evidence, reply.world, reply.files)
         except Mistake as mistake:
             return "wrong", mistake.name, mistake.message
         except Exception as error:

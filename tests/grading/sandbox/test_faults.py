@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from course_utils.grading.sandbox.watched_folder import NotWatchedError
 
 from course_utils.grading.sandbox import fork_server, server_process
 from course_utils.grading.sandbox.client import Sandbox
@@ -15,7 +16,6 @@ from course_utils.grading.sandbox.protocol import HOME
 from course_utils.grading.sandbox.running_submission import RunningSubmission
 from course_utils.grading.sandbox.server_process import GraderFaultError, ServerProcess
 from course_utils.grading.sandbox.steps import Handout, Step
-from course_utils.grading.sandbox.watched_folder import NotWatchedError
 from tests.grading.ordinary_user import missing, run_as_ordinary_user
 
 KINDS = [kind for kind in ("bwrap", "namespaces") if backends.works(kind)]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from course_utils.grading.sandbox.watched_folder import OTHER, WatchedFolder
+from course_utils.grading.sandbox.handouts.watched_folder import OTHER, WatchedFolder
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from course_utils.grading.sandbox.isolation import namespaces as ns
 
 # This folder exists on every Linux system and holds nothing that the sandbox shows.
 ROOT = Path("/sys")
-DEVICES = ("null", "zero", "full", "random", "urandom")
+DEVICES = ("null", "zero", "full", "random", "urandom", "fuse")
 
 
 class Launch(TypedDict):
@@ -67,8 +67,9 @@ def _execute(launch: Launch, command: list[str]) -> None:
             _show(view)
     for folder, kept in launch["hidden"].items():
         _hide(Path(folder), kept)
-    for name in DEVICES:
-        _show(Path("/dev") / name, read_only=False)
+    for device in (Path("/dev") / name for name in DEVICES):
+        if device.exists():
+            _show(device, read_only=False)
     for folder in ("proc", "dev/pts", "dev/shm", "home/student"):
         (ROOT / folder).mkdir(parents=True, exist_ok=True)
     (ROOT / "dev/fd").symlink_to("/proc/self/fd")

@@ -23,7 +23,7 @@ class NotWatchedError(OSError):
 
 
 class WatchedFolder:
-    """Files in a new folder that everybody may change, watched from the moment they are placed.
+    """Files in a new folder that nobody should change, watched from the moment they are placed.
 
     Raises:
         NotWatchedError: This machine cannot watch anything more.
@@ -31,7 +31,8 @@ class WatchedFolder:
 
     def __init__(self) -> None:
         self._names: set[str] = set()
-        self._folder = -1
+        self._descriptors: list[int] = []
+        self._folders: dict[int, str] = {}  # by number of the watch
         self._events: int = _libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._events < 0:
             raise _error("inotify_init1")
@@ -48,15 +49,25 @@ class WatchedFolder:
             OSError: The folder could not be created or filled.
         """
         self._names = set(files)
-        place.mkdir()
-        self._folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        os.fchmod(self._folder, 0o777)
+        folders = {"": _new_folder(place)}
+        self._descriptors = list(folders.values())
         for name, data in files.items():
-            self._write(name, data)
+            folder = name.rpartition("/")[0]
+            if folder not in folders:
+                folders[folder] = _new_folder(Path(folder), folders[""])
+                self._descriptors.append(folders[folder])
+            _write(name.rpartition("/")[2], data, folders[folder])
+        for folder, descriptor in folders.items():
+            os.fchmod(descriptor, 0o555)
+            self._folders[self._watch(descriptor)] = folder
+
+    def _watch(self, descriptor: int) -> int:
         # Reads and closes, too: the kernel merges identical consecutive events.
-        folder = f"/proc/self/fd/{self._folder}".encode()
-        if _libc.inotify_add_watch(self._events, folder, _OPEN | _ACCESS | _CLOSE) < 0:
+        folder = f"/proc/self/fd/{descriptor}".encode()
+        watch: int = _libc.inotify_add_watch(self._events, folder, _OPEN | _ACCESS | _CLOSE)
+        if watch < 0:
             raise _error("inotify_add_watch")
+        return watch
 
     def opened(self) -> dict[str, int]:
         """Return how often each file was opened since the last call.
@@ -73,28 +84,36 @@ class WatchedFolder:
     def close(self) -> None:
         """Stop watching; the files stay."""
         os.close(self._events)
-        if self._folder >= 0:
-            os.close(self._folder)
-
-    def _write(self, name: str, data: bytes) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        with os.fdopen(os.open(name, flags, dir_fd=self._folder), "wb") as file:
-            os.fchmod(file.fileno(), 0o666)
-            file.write(data)
+        for descriptor in self._descriptors:
+            os.close(descriptor)
 
     def _counted(self, events: bytes) -> Counter[str]:
         counts: Counter[str] = Counter()
         start = 0
         while start < len(events):
-            _, mask, _, size = _EVENT.unpack_from(events, start)
+            watch, mask, _, size = _EVENT.unpack_from(events, start)
             start += _EVENT.size
-            name = os.fsdecode(events[start : start + size].rstrip(b"\0"))
+            inside = os.fsdecode(events[start : start + size].rstrip(b"\0"))
+            name = "/".join(part for part in (self._folders.get(watch, ""), inside) if part)
             start += size
             if mask & _OVERFLOW:  # the kernel dropped events: count as too many
                 counts.update(dict.fromkeys(self._names, 10**6))
             elif mask & _OPEN:
-                counts[name if name in self._names or not name else OTHER] += 1
+                counts[name if name in self._names or not inside else OTHER] += 1
         return counts
+
+
+def _new_folder(place: Path, inside: int | None = None) -> int:
+    """Create a folder and return a descriptor of it, through which nobody can exchange it."""
+    os.mkdir(place, dir_fd=inside)
+    return os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=inside)
+
+
+def _write(name: str, data: bytes, folder: int) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with os.fdopen(os.open(name, flags, dir_fd=folder), "wb") as file:
+        os.fchmod(file.fileno(), 0o444)
+        file.write(data)
 
 
 def _error(call: str) -> NotWatchedError:

@@ -1,0 +1,113 @@
+"""What processes did with the files of a check, as the kernel or a recorder in the process saw it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+Kind = Literal["open", "read", "pread", "map", "close", "list", "look", "run"]
+
+
+class FileEvent(NamedTuple):
+    """One operation.
+
+    Attributes:
+        process: Number of the process.
+        kind: `open` a file; `read` at the position that all holders of a handle share; `pread` at a position
+            of the caller's own; `map`: a page of a memory map was needed; `close` a handle for the last time;
+            `list` a folder; `look` up a name without opening it (stat, access, exists); `run` a command.
+        name: Path relative to the folder of the check; empty for that folder.
+        handle: The open file description that is opened, read or closed; processes may share one.
+        copied: Bytes of private anonymous memory of the process at that moment, where it was measured.
+    """
+
+    process: int
+    kind: Kind
+    name: str
+    handle: int = 0
+    copied: int | None = None
+
+
+@dataclass(frozen=True)
+class SeenFiles:
+    """What was done with the files of a check, seen from outside the student's process.
+
+    Attributes:
+        events: All operations; None where the kernel does not tell.
+        opened: How often each file was opened, at least, where the kernel tells no more than that.
+    """
+
+    events: list[FileEvent] | None = None
+    opened: dict[str, int] = field(default_factory=dict)
+
+
+class Sharing(NamedTuple):
+    """A handle through which a second process read at the position that the first had left."""
+
+    name: str
+    owner: int
+    reader: int
+
+
+class FileActivity:
+    """Questions to ask about the events of a check.
+
+    Args:
+        events: In the order in which they happened.
+    """
+
+    def __init__(self, events: Iterable[FileEvent]) -> None:
+        self.events = list(events)
+
+    def processes(self) -> list[int]:
+        """Return the processes in the order of their first operation."""
+        return list(dict.fromkeys(event.process for event in self.events if event.kind != "close"))
+
+    def marked(self, name: str) -> int | None:
+        """Return the first process that looked for a name (see `mark`)."""
+        return next((e.process for e in self.events if (e.kind, e.name) == ("look", name)), None)
+
+    def before(self, name: str) -> FileActivity:
+        """Return what happened before a name was looked for."""
+        return FileActivity(self.events[: self._place(name)])
+
+    def after(self, name: str) -> FileActivity:
+        """Return what happened after a name was looked for."""
+        return FileActivity(self.events[self._place(name) + 1 :])
+
+    def _place(self, name: str) -> int:
+        looks = (k for k, event in enumerate(self.events) if (event.kind, event.name) == ("look", name))
+        return next(looks, len(self.events))
+
+    def of(self, *processes: int | None) -> FileActivity:
+        """Return what some processes did."""
+        return FileActivity(event for event in self.events if event.process in processes)
+
+    def count(self, *kinds: Kind) -> Counter[str]:
+        """Count the operations of some kinds by name."""
+        return Counter(event.name for event in self.events if event.kind in kinds)
+
+    def shared(self) -> list[Sharing]:
+        """Find the handles that a process read at the shared position after another process had done so."""
+        last: dict[int, int] = {}
+        found = []
+        for event in self.events:
+            if event.kind == "read":
+                owner = last.setdefault(event.handle, event.process)
+                if owner != event.process:
+                    found.append(Sharing(event.name, owner, event.process))
+                last[event.handle] = event.process
+        return found
+
+    def left_open(self, process: int | None) -> list[str]:
+        """Return the names of the handles that a process opened and that were not closed.
+
+        A file that is only mapped into memory holds its handle as long as the map; it does not count.
+        """
+        closed = {event.handle for event in self.events if event.kind == "close"}
+        used = {event.handle for event in self.events if event.kind in ("read", "pread")} - closed
+        return [
+            event.name for event in self.of(process).events if event.kind == "open" and event.handle in used
+        ]
