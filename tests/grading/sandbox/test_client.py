@@ -25,7 +25,7 @@ print("processes", len([name for name in os.listdir("/proc") if name.isdigit()])
 print("segments", len(open("/proc/sysvipc/shm").readlines()) - 1, len(open("/proc/sysvipc/msg").readlines()) - 1)
 print("memory", "MARK" in globals(), hasattr(os, "MARK"))
 """
-CLEAN_STATE = """/tmp []
+CLEAN_STATE = """/tmp ['handouts']
 /dev/shm []
 /home/student []
 processes 2
