@@ -75,7 +75,7 @@ def _one_of_each_check() -> Iterator[object]:
         yield pytest.param(forgery, marks=marks, id=str(forgery))
 
 
-@pytest.mark.parametrize("forgery", _one_of_each_check())
+@pytest.mark.parametrize("forgery", [*_one_of_each_check()])
 def test_forged_behaviour_earns_nothing(sandbox, forgery):
     """What an answer did is seen from outside: no code beside the answer can tell otherwise."""
     lesson = Lesson(next(one.solution.parent for one in LESSONS if one.name == forgery.lesson))
