@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from course_utils.grading.sandbox.watched_folder import NotWatchedError
+from course_utils.grading.sandbox.handouts.watched_folder import NotWatchedError
 
 from course_utils.grading.sandbox import fork_server, server_process
 from course_utils.grading.sandbox.client import Sandbox
