@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from course_utils.grading.sandbox.handouts.watched_folder import NotWatchedError
 
 from course_utils.grading.sandbox import fork_server, server_process
 from course_utils.grading.sandbox.client import Sandbox
+from course_utils.grading.sandbox.handouts.watched_folder import NotWatchedError
 from course_utils.grading.sandbox.isolation import backends
 from course_utils.grading.sandbox.isolation.limits import Limits
 from course_utils.grading.sandbox.protocol import HOME
