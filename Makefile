@@ -9,6 +9,8 @@ TESTS   ?=
 GRADE_OPTIONS ?=
 JOBS    ?= 2
 FORCE   ?= no
+TORCH   ?=
+STUDENTS ?= ../feeding-the-gpu-students
 
 # The scripts beside this file. The folder may have a space in its name, so paths are quoted, or relative.
 TOOLS := $(dir $(firstword $(MAKEFILE_LIST))).make
@@ -24,7 +26,7 @@ LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-brow
               --LanguageServerManager.autodetect=False --ServerApp.root_dir="$(CURDIR)" \
               --LabApp.default_url=/lab/tree/$(NOTEBOOK)
 
-.PHONY: help lab serve check test proofs release collect grade feedback export data bench clean options
+.PHONY: help lab serve check test proofs release students collect grade feedback export data bench clean options
 .DEFAULT_GOAL := help
 # The prerequisites of lab are steps in this order.
 .NOTPARALLEL:
@@ -32,7 +34,7 @@ LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-brow
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 10
 
-lab: options $(READY) data serve  ## environment, data, JupyterLab on lesson 00 (LESSON=02 PORT=8888 HOST=0.0.0.0 BROWSER=no)
+lab: options $(READY) data serve  ## environment, data, JupyterLab on lesson 00 (LESSON=02 PORT=8888 HOST=0.0.0.0 BROWSER=no TORCH=cpu)
 
 # Before minutes are spent on the rest. PYTHON is compared only where somebody has set it.
 options:
@@ -63,6 +65,9 @@ release: $(READY)  ## notebooks/, generated afresh from solutions/ (FORCE=yes wh
 	@$(RUN) python -m course_utils.grading.nbgrader_plugins.release $(if $(filter yes,$(FORCE)),--force)
 	@echo "notebooks/ is generated from solutions/."
 
+students: $(READY)  ## the repository for students, without solutions, in a folder beside this one (STUDENTS=folder)
+	@$(RUN) python -m course_utils.grading.site.student_repository "$(STUDENTS)"
+
 collect: $(READY)  ## what students handed in, from the exchange (GRADE_OPTIONS="--lesson 01_jpeg_vs_zip --student ann")
 	@$(GRADING) collect $(GRADE_OPTIONS)
 
@@ -81,7 +86,7 @@ bench: $(READY) $(PEERS)/.complete  ## data_setup beside its limit, then every b
 	@for file in tests/bench/*.py; do "$(PEERS)/bin/python" -m tests.bench.$$(basename $$file .py) || exit 1; done
 
 $(READY): requirements.txt pyproject.toml
-	@$(TOOLS)/venv.sh "$(PYTHON)" "$(VENV)"
+	@TORCH="$(TORCH)" $(TOOLS)/venv.sh "$(PYTHON)" "$(VENV)"
 
 $(PEERS)/.complete: tests/bench/requirements.txt tests/bench/ffcv.txt
 	@$(TOOLS)/venv.sh "$(PYTHON)" "$(PEERS)" tests/bench/requirements.txt
