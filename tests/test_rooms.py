@@ -219,6 +219,7 @@ def test_every_third_party_package_is_a_dependency_or_comes_with_one():
         "mistune",
         "msgspec",
         "numpy",
+        "packaging",
         "psutil",
         "pynvml",
         "simplejpeg",

@@ -1,8 +1,8 @@
-"""Generate the repository that students clone: `python -m course_utils.grading.site.student_repository FOLDER`.
+"""Generate the repository that students clone: `make students`.
 
-It holds what the lessons need and nothing else: no solutions, no answers, no grading, no tests, and a lock file
-without the packages that only these need. A second call with the same folder commits what has changed since,
-so that students can update by `git pull`.
+It holds what the lessons need and nothing else: no solutions, no answers, no grading, no tests, and a lock
+file without the packages that only these need. A second call with the same folder commits what has changed
+since, so that students can update by `git pull`.
 """
 
 import argparse
@@ -93,15 +93,14 @@ def _copy(source: Path, target: Path) -> None:
 
 def _generated(source: Path) -> dict[str, str]:
     """Return the files that differ from those of the course, by name."""
-    project = tomllib.loads((source / "pyproject.toml").read_text())["project"]
+    names = (LOCK, "pyproject.toml", "Makefile", "README.md", ".gitignore")
+    lock, pyproject, makefile, readme, ignored = ((source / name).read_text() for name in names)
     return {
-        LOCK: student_lock((source / LOCK).read_text(), project),
-        "pyproject.toml": _sections((source / "pyproject.toml").read_text()),
-        "Makefile": _makefile((source / "Makefile").read_text()),
-        "README.md": README.read_text().replace(
-            "{lessons}", _lesson_table((source / "README.md").read_text())
-        ),
-        ".gitignore": (source / ".gitignore").read_text(),
+        LOCK: student_lock(lock, tomllib.loads(pyproject)["project"]),
+        "pyproject.toml": _sections(pyproject),
+        "Makefile": _makefile(makefile),
+        "README.md": README.read_text().replace("{lessons}", _lesson_table(readme)),
+        ".gitignore": ignored,
     }
 
 
@@ -153,12 +152,9 @@ def _makefile(makefile: str) -> str:
     """Return the rules that a student needs, with the variables above them."""
     head, rules = makefile.split("\n\nhelp:", 1)
     blocks = f"help:{rules}".split("\n\n")
-    kept = [
-        block for block in blocks if re.search(rf"^({'|'.join(TARGETS)}|\$\(READY\)):", block, re.MULTILINE)
-    ]
-    return "\n\n".join(
-        [re.sub(r"^\.PHONY:.*", f".PHONY: {' '.join(TARGETS)}", head, flags=re.MULTILINE), *kept, ""]
-    )
+    wanted = re.compile(rf"^({'|'.join(TARGETS)}|\$\(READY\)):", re.MULTILINE)
+    head = re.sub(r"^\.PHONY:.*", f".PHONY: {' '.join(TARGETS)}", head, flags=re.MULTILINE)
+    return "\n\n".join([head, *filter(wanted.search, blocks), ""])
 
 
 def _lesson_table(readme: str) -> str:
@@ -170,9 +166,8 @@ def _git(folder: Path, *arguments: str) -> str:
     try:
         done = subprocess.run(["git", "-C", folder, *arguments], check=True, capture_output=True, text=True)
     except subprocess.CalledProcessError as error:
-        raise StudentRepositoryError(
-            f"git {arguments[0]} failed in {folder}: {error.stderr.strip()}"
-        ) from error
+        reason = f"git {arguments[0]} failed in {folder}: {error.stderr.strip()}"
+        raise StudentRepositoryError(reason) from error
     return done.stdout.strip("\n")
 
 
