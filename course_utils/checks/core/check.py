@@ -23,7 +23,7 @@ import numpy as np
 from course_utils.checks.core import evidence
 from course_utils.checks.core.file_events import FileActivity, FileEvent, SeenFiles
 from course_utils.checks.core.file_recorder import recording
-from course_utils.checks.world import MAX_CALLS, BaseWorld, Handle, open_world
+from course_utils.checks.world import BaseWorld, Handle, open_world
 
 # Files of Python, of installed packages and of this package hold no student's code.
 LIBRARY_PREFIXES = (
@@ -163,7 +163,7 @@ class Check:
             Mistake: The answer is wrong, or the evidence is malformed.
         """
         if world is not None and world.overloaded:
-            message = f"Your code asked for data more than {MAX_CALLS} times; is there an endless loop?"
+            message = "Your code asked the check for data far too often. Is there an endless loop?"
             raise Mistake("too_many_operations", message)
         try:
             found: _Found[Evidence] = evidence.decode(data, _Found[self.evidence_type])  # type: ignore[name-defined]

@@ -17,14 +17,15 @@ from course_utils.checks.world.handle import Handle
 from course_utils.checks.world.messages import MAX_BYTES, PREFIX, framed
 from course_utils.checks.world.state import BaseWorld
 
-MAX_CONNECTIONS = 256
+MAX_CONNECTIONS = 256  # at a time
+MAX_ACCEPTED = 10_000  # in all
 
 
 class WorldServer:
     """Serves a world until its `with` block ends; then nothing changes the record any more.
 
-    Whatever comes in is hostile: who sends what is not a call, too much, or reads no replies loses the
-    connection.
+    Whatever comes in is hostile: who sends what is not a call, or reads no replies, loses the connection. Too
+    many calls or connections end the serving.
 
     Args:
         world: Called by one thread at a time.
@@ -33,7 +34,7 @@ class WorldServer:
 
     def __init__(self, world: BaseWorld, listener: socket.socket) -> None:
         self.world, self._listener = world, listener
-        self._lock, self._ended = threading.Lock(), False
+        self._lock, self._ended, self._accepted = threading.Lock(), False, 0
         self._wake, self._woken = socket.socketpair()
         self._connections: dict[socket.socket, _Connection] = {}
         self._selector = selectors.DefaultSelector()
@@ -50,9 +51,8 @@ class WorldServer:
         self._ended = True
         self._wake.send(b"!")
         self._thread.join()
-        self._selector.close()
-        for sock in (self._listener, self._wake, self._woken, *self._connections):
-            sock.close()
+        self._wake.close()
+        self._woken.close()
 
     def answer(self, request: bytes, caller: int) -> bytes:
         """Answer one request."""
@@ -60,20 +60,26 @@ class WorldServer:
             return self.world.answer(request, caller)
 
     def _serve(self) -> None:
-        while True:
+        while not self._done():
             for key, _ in self._selector.select():
-                if key.fileobj is self._woken:
-                    return
                 if key.fileobj is self._listener:
                     self._accept()
-                else:
+                elif key.fileobj is not self._woken:
                     self._handle(key.data)
+        self._selector.close()
+        for sock in (self._listener, *self._connections):
+            sock.close()
+
+    def _done(self) -> bool:
+        return self._ended or self.world.overloaded
 
     def _accept(self) -> None:
         try:
             sock, _ = self._listener.accept()
         except OSError:  # it has gone already, or there are no descriptors left
             return
+        self._accepted += 1
+        self.world.overloaded |= self._accepted > MAX_ACCEPTED
         if len(self._connections) >= MAX_CONNECTIONS:
             sock.close()
             return
@@ -84,16 +90,13 @@ class WorldServer:
     def _handle(self, connection: "_Connection") -> None:
         try:
             for request in connection.requests():
-                if self._ended:
+                if self._done():
                     return
                 reply = framed(self.answer(request, connection.caller))
                 # A caller waits for each reply, so that there is always room for it.
                 if connection.sock.send(reply) < len(reply):
                     raise ConnectionError("the caller reads no replies")
-            done = self.world.overloaded
         except OSError:
-            done = True
-        if done:
             self._selector.unregister(connection.sock)
             del self._connections[connection.sock]
             connection.sock.close()

@@ -43,7 +43,7 @@ class BaseWorld:
         parts: Objects of which a `Handle.part` calls methods; they are counted from 1.
         caller: Number of the process that calls now, as the kernel of the judge's machine knows it.
         calls: How many calls were made.
-        overloaded: Whether there were more than `MAX_CALLS`; later ones were refused.
+        overloaded: Whether there were more than `MAX_CALLS`; then nothing more is served.
     """
 
     parts: Sequence[Part] = ()
@@ -54,7 +54,7 @@ class BaseWorld:
     def answer(self, request: bytes, caller: int) -> bytes:
         """Answer one encoded call; whatever is wrong with it becomes an error in the encoded reply."""
         self.calls += 1
-        self.overloaded = self.calls > MAX_CALLS
+        self.overloaded |= self.calls > MAX_CALLS
         if self.overloaded:
             return encode(Reply(error=f"more than {MAX_CALLS} operations"))
         self.caller = caller

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_utils.checks.world import state
+from course_utils.checks.world import server, state
 from course_utils.checks.world.handle import Handle, WorldError
 from course_utils.checks.world.messages import PREFIX, Call, Reply, encode, framed, receive
 from course_utils.checks.world.server import open_world
@@ -119,6 +119,15 @@ def test_flood_of_calls_ends_with_an_error(shelf, handle, monkeypatch):
     remote = Handle(handle._address)
     with pytest.raises(WorldError, match="more than 10 operations"):
         list(map(remote.item, [0] * 20))
+    assert (len(shelf.asked), shelf.overloaded) == (10, True)
+    with pytest.raises(WorldError, match="does not answer"):
+        remote.item(0)
+
+
+def test_flood_of_connections_ends_the_serving(shelf, handle, monkeypatch):
+    monkeypatch.setattr(server, "MAX_ACCEPTED", 10)
+    with pytest.raises(WorldError, match="does not answer"):
+        [Handle(handle._address).item(0) for _ in range(20)]
     assert (len(shelf.asked), shelf.overloaded) == (10, True)
 
 
