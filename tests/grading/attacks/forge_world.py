@@ -235,12 +235,12 @@ REPRODUCIBLE_LOADER = {
     "epochs_made_up": (
         """
 def probe(inputs, world, answer):
-    for _ in module.RUNS:
+    for run, plan in enumerate(module.RUNS):
         world.start_run()
-        for epoch in range(module.EPOCHS):
-            world.start_epoch()
-            world.batch([float(n) for n in range(inputs["length"])], 0.5)
-    return {"runs": len(module.RUNS)}
+        for epoch in range(plan.epochs):
+            world.start_epoch(run)
+            world.batch(run, [float(n) for n in range(inputs["length"])], 0.5)
+    return {"runs": len(module.RUNS), "kinds": ["Tensor"]}
 replace_probe(probe)
 """,
         ("other_samples",),
@@ -249,14 +249,14 @@ replace_probe(probe)
         """
 def probe(inputs, world, answer):
     size, n = inputs["batch_size"], inputs["length"]
-    epochs = [[world.load(0, i, i / n + e / 3) for i in range(n)[::-1]] for e in range(module.EPOCHS)]
-    for _ in module.RUNS:
+    epochs = [[world.load(0, i, i / n + e / 3) for i in range(n)[::-1]] for e in range(3)]
+    for run, plan in enumerate(module.RUNS):
         world.start_run()
-        for tickets in epochs:
-            world.start_epoch()
+        for tickets in epochs[: plan.epochs]:
+            world.start_epoch(run)
             for start in range(0, n, size):
-                world.batch(tickets[start : start + size], gc.get_count()[0] / 7)
-    return {"runs": len(module.RUNS)}
+                world.batch(run, tickets[start : start + size], gc.get_count()[0] / 7)
+    return {"runs": len(module.RUNS), "kinds": ["Tensor"]}
 replace_probe(probe)
 """,
         ("other_dataset",),
