@@ -5,6 +5,8 @@ from __future__ import annotations
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
+from course_utils.grading.notebook.definitions import meaning
+
 
 def grade_id(cell: NotebookNode) -> str:
     """Return the name by which nbgrader knows a released cell; empty for other cells."""
@@ -29,7 +31,7 @@ def cells_to_run(submission: NotebookNode, source: NotebookNode) -> list[bool]:
     Returns:
         One bool per cell of `submission`.
     """
-    demonstrations = {cell.source.strip() for cell in source.cells if not _always_runs(cell)}
+    demonstrations = {meaning(cell.source) for cell in source.cells if not _always_runs(cell)}
     return [_runs(cell, demonstrations) for cell in submission.cells]
 
 
@@ -40,4 +42,4 @@ def _always_runs(cell: NotebookNode) -> bool:
 def _runs(cell: NotebookNode, demonstrations: set[str]) -> bool:
     if cell.cell_type != "code" or not cell.source.strip():
         return False
-    return _always_runs(cell) or cell.source.strip() not in demonstrations
+    return _always_runs(cell) or meaning(cell.source) not in demonstrations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 # A cell magic that takes the whole cell, as %%writefile does, or one line.
 _MAGIC = re.compile(r"\A%%(?!time|capture)(?s:.*)|^[ \t]*[%!?].*$", re.MULTILINE)
@@ -30,6 +31,18 @@ def extract_definitions(source: str) -> str:
 def defined_names(source: str) -> set[str]:
     """Return the names that a cell defines at its top level; empty where it is not Python."""
     return {name for statement in _statements(_parse(source)[0]) for name in _names(statement)}
+
+
+@lru_cache(maxsize=10_000)
+def meaning(source: str) -> str:
+    """Return what tells two cells apart that do different things.
+
+    It is the same after a formatter, another editor's line ends or a comment has changed the text.
+    """
+    try:
+        return ast.dump(ast.parse(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return "\n".join(line.rstrip() for line in source.split("\n")).strip()
 
 
 def used_names(source: str) -> set[str]:

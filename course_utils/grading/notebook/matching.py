@@ -8,6 +8,7 @@ from nbformat import NotebookNode
 from nbgrader.utils import is_locked, is_solution
 
 from course_utils.grading.notebook.cell_selection import grade_id
+from course_utils.grading.notebook.definitions import meaning
 from course_utils.grading.notebook.submitted_cells import SubmittedCell
 from course_utils.grading.submission import Finding
 
@@ -21,7 +22,13 @@ def _same_id(submitted: SubmittedCell, cell: NotebookNode) -> bool:
 
 
 def _same_text(submitted: SubmittedCell, cell: NotebookNode) -> bool:
-    return not is_solution(cell) and submitted.source.strip() == cell.source.strip()
+    return not is_solution(cell) and _means_the_same(submitted, cell)
+
+
+def _means_the_same(submitted: SubmittedCell, cell: NotebookNode) -> bool:
+    if cell.cell_type != "code":
+        return submitted.source.strip() == str(cell.source).strip()
+    return meaning(submitted.source) == meaning(cell.source)
 
 
 # From the surest to the weakest.
@@ -40,7 +47,7 @@ def pair_cells(
         for place, cell in enumerate(cells):
             same = [one for one in submitted_cells if one.partner is None and matches(one, cell)]
             if place not in found and same:
-                filled_in = [one for one in same if one.source.strip() not in ("", cell.source.strip())]
+                filled_in = [one for one in same if one.source.strip() and not _means_the_same(one, cell)]
                 found[place] = (filled_in or same)[-1] if is_solution(cell) else same[-1]
                 found[place].partner = place
     names = {grade_id(cell) for cell in cells} - {""}
@@ -70,7 +77,7 @@ def compare_cells(cell: NotebookNode, submitted: SubmittedCell, findings: list[F
         findings.append(
             Finding("damaged", f"The cell {name!r} was {submitted.kind} instead of {cell.cell_type}.")
         )
-    if is_locked(cell) and submitted.source.strip() != cell.source.strip():
+    if is_locked(cell) and not _means_the_same(submitted, cell):
         merged = cell.source.strip() in submitted.source
         findings.append(
             Finding("damaged" if merged else "tampered", f"The locked cell {name!r} was changed.")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
-from course_utils.grading.notebook.definitions import defined_names
+from course_utils.grading.notebook.definitions import defined_names, meaning
 from course_utils.grading.submission import Finding
 
 ELSEWHERE = "# The answer stands in a cell of its own."
@@ -35,7 +35,7 @@ def place_answers(cells: list[NotebookNode], own: set[str], stubs: set[str]) -> 
     Args:
         cells: A restored notebook's cells; changed in place.
         own: The ids of the student's own cells.
-        stubs: What answer cells hold that the student has not filled in.
+        stubs: The meanings of answer cells that the student has not filled in.
 
     Returns:
         Which answers were found elsewhere.
@@ -43,7 +43,7 @@ def place_answers(cells: list[NotebookNode], own: set[str], stubs: set[str]) -> 
     findings = []
     for name in [str(cell.metadata.nbgrader.grade_id) for cell in cells if _is_check(cell)]:
         exercise = _find(cells, name)
-        if exercise is None or cells[exercise.answer].source.strip() not in stubs:
+        if exercise is None or meaning(cells[exercise.answer].source) not in stubs:
             continue
         wanted = _used_names(cells[exercise.check].source)
         below = [

@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.utils import is_locked, is_solution
 
 from course_utils.grading.notebook.cell_selection import grade_id, is_setup
+from course_utils.grading.notebook.definitions import meaning
 from course_utils.grading.notebook.markdown_html import safe_markdown
 from course_utils.grading.notebook.matching import compare_cells, pair_cells
 from course_utils.grading.notebook.misplaced import place_answers
@@ -67,8 +68,9 @@ def _own_ids(cells: list[NotebookNode]) -> set[str]:
 
 
 def _stubs(released: list[NotebookNode]) -> set[str]:
-    """Return what answer cells hold that nobody has filled in."""
-    return {"", LOST, *(cell.source.strip() for cell in released if is_solution(cell))}
+    """Return the meanings of answer cells that nobody has filled in."""
+    stubs = [cell.source for cell in released if cell.cell_type == "code" and is_solution(cell)]
+    return {meaning(source) for source in ["", LOST, *stubs]}
 
 
 def _sanitize_texts(cells: list[NotebookNode], released: list[NotebookNode]) -> None:
@@ -91,12 +93,18 @@ def _assemble(
         if submitted.partner is not None:
             place = submitted.partner
             partners[place] = submitted
-        elif submitted.source.strip() not in stubs and not _locked_copy(submitted, cells):
+        elif (
+            submitted.source.strip() and not _locked_copy(submitted, cells) and not _is_stub(submitted, stubs)
+        ):
             own.setdefault(place, []).append(_own_cell(submitted, number))
     result = own.get(-1, [])
     for place, cell in enumerate(cells):
         result += _restored(cell, partners.get(place), findings, place) + own.get(place, [])
     return result
+
+
+def _is_stub(submitted: SubmittedCell, stubs: set[str]) -> bool:
+    return submitted.kind == "code" and meaning(submitted.source) in stubs - {meaning("")}
 
 
 def _locked_copy(submitted: SubmittedCell, cells: list[NotebookNode]) -> bool:

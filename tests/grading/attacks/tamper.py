@@ -74,7 +74,7 @@ def _shadows(path: Path):
 
 
 def _many(path: Path):
-    for number in range(500):
+    for number in range(1500):
         (path / f"extra{number}.txt").write_text("x")
 
 
@@ -192,7 +192,7 @@ ATTACKS = {
     ),
     "time_stamp_removed": honest(),
     "files_that_shadow_modules": honest(folder=_shadows),
-    "five_hundred_files": honest(folder=_many, statuses=DAMAGED),
+    "too_many_files": honest(folder=_many, statuses=DAMAGED),
     "pipe": honest(folder=lambda path: os.mkfifo(path / "pipe"), statuses=TAMPERED),
     "file_name_with_control_characters": honest(folder=_write("odd \n\x1b[31m name.txt", b"x")),
     "lesson_file_replaced": honest(folder=_write("lesson_file.txt", b"mine")),

@@ -281,6 +281,15 @@ def windows_line_ends(data):
 
 
 @change
+def formatted_on_saving(data):
+    for cell in data["cells"]:
+        if cell["cell_type"] == "code":
+            cell["source"] = (
+                "# formatted\n" + "".join(cell["source"]).replace("'", '"').replace("(", "(  ") + "  \n"
+            )
+
+
+@change
 def words_that_only_look_dangerous(data):
     lines = [
         "# without ctypes, sys.modules or eval(",
@@ -296,7 +305,7 @@ AS_RELEASED = {
     "setup_replaced_by_imports", "executed_with_outputs", "numbers_beyond_64_bits", "tags_of_ones_own",
     "kernel_of_the_site", "saved_by_vs_code", "saved_by_colab", "windows_line_ends",
     "answer_above_the_untouched_cell",
-    "words_that_only_look_dangerous", "cell_split_without_its_metadata",
+    "formatted_on_saving", "words_that_only_look_dangerous", "cell_split_without_its_metadata",
 }  # fmt: skip
 
 
@@ -345,17 +354,23 @@ def test_notebook_of_format_3_keeps_its_points(course, solved):
     assert (right, kinds) == (set(SAMPLES), {"damaged"})
 
 
-def test_demonstration_itself_does_not_run(course, solved):
-    restored = restore_notebook(json.dumps(solved).encode(), course.lesson(LESSON).released)
+@pytest.mark.parametrize("name", ["nothing", "windows_line_ends", "formatted_on_saving", "saved_by_colab"])
+def test_demonstration_itself_does_not_run(course, solved, name):
+    data = copy.deepcopy(solved)
+    CHANGES[name](data)
+    restored = restore_notebook(json.dumps(data).encode(), course.lesson(LESSON).released)
     sources = [
         step.source
         for step in sandbox_steps(course.lesson(LESSON), restored.notebook, Judge(course.lesson(LESSON), 1))
     ]
     [demonstration] = [source for source in sources if "itertools" in source]
-    assert (
-        demonstration
-        == "import itertools\nFIRST = 0\n@functools.cache\ndef last(items):\n    return items[-1]"
-    )
+    assert [line.split("(")[0].strip() for line in demonstration.splitlines()] == [
+        "import itertools",
+        "FIRST = 0",
+        "@functools.cache",
+        "def last",
+        "return items[-1]",
+    ]
     assert not re.search("raise RuntimeError", "".join(sources))
 
 
