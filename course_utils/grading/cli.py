@@ -63,9 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument(
         "--sbatch", default="", help="more options for sbatch, such as '--partition=rome --time=30'"
     )
-    grade.add_argument(
-        "--sandbox", default="", help="auto, bwrap, apptainer, namespaces, or none (no protection)"
-    )
+    grade.add_argument("--sandbox", default="", help="auto, bwrap, namespaces, or none (no protection)")
     grade.add_argument(
         "--write",
         action="store_true",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from course_utils.grading.sandbox.control import ControlError, ask
-from course_utils.grading.sandbox.isolation import Limits, create_group, sandbox_command
+from course_utils.grading.sandbox.isolation import Group, Limits, create_group, sandbox_command
 from course_utils.grading.sandbox.protocol import ControlMessage, Setup
 
 START_SECONDS = 180
@@ -47,7 +47,7 @@ class ServerProcess:
         module_folders: list[Path],
     ) -> None:
         self._control, theirs = socket.socketpair()
-        self._group = create_group(limits)
+        self._group = create_group(limits) if kind != "none" else Group()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         setup: Setup = {
             "modules": list(modules),
@@ -68,6 +68,7 @@ class ServerProcess:
                 env={**os.environ, **UNISOLATED} if kind == "none" else None,
             )
         self.ask({"action": "ready"})
+        self._group.started(self._process.pid)
 
     def ask(self, message: ControlMessage, *descriptors: int) -> Any:  # noqa: ANN401 - any JSON
         """Send the fork server a request and return its answer.

@@ -3,6 +3,7 @@ from . import namespaces as namespaces
 from .backends import NoSandboxError as NoSandboxError
 from .backends import sandbox_command as sandbox_command
 from .call_filter import install_call_filter as install_call_filter
+from .cgroups import Group as Group
 from .cgroups import create_group as create_group
 from .inherited import join_new_session_keyring as join_new_session_keyring
 from .inherited import reset_inherited as reset_inherited
