@@ -21,7 +21,7 @@ def test_answer_gets_the_verdict_of_its_file(answer):
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_inputs_are_plain_data_and_depend_on_the_seed_alone(check):
+def test_inputs_and_truth_are_plain_data_and_depend_on_the_seed_alone(check):
     make = getattr(gpu_pipelining, check).make
     first, again, other = (make(np.random.default_rng(seed)) for seed in (5, 5, 6))
     assert evidence.encode(first[0]) == evidence.encode(again[0])

@@ -20,7 +20,7 @@ class Case(TypedDict):
 
 
 class BatchRecord(TypedDict):
-    """A batch, and how many samples this process had loaded when it arrived."""
+    """A batch, and how many samples had been loaded when it arrived."""
 
     images: np.ndarray
     labels: np.ndarray
@@ -49,8 +49,13 @@ def loader_batches(case: Case) -> list[LoaderBatch]:
     return [LoaderBatch([i for i in b if not broken[i]], [i for i in b if broken[i]]) for b in batches]
 
 
-def expect_epoch(case: Case, epoch: EpochRecord) -> None:
+def expect_epoch(case: Case, epoch: EpochRecord, streaming: bool = True) -> None:
     """Check the batches of an epoch and the reported counts.
+
+    Args:
+        case: The dataset.
+        epoch: What happened.
+        streaming: Whether batches must be yielded soon after they were loaded; a worker loads ahead.
 
     Raises:
         Mistake: Something is wrong; the first of the faults in a fixed order.
@@ -65,7 +70,9 @@ def expect_epoch(case: Case, epoch: EpochRecord) -> None:
             "A batch changes after you yielded it, because its memory is used for a later one. A loop may "
             "still need it: make new tensors for each batch.",
         )
-    _expect_streaming(case, batches)
+    _expect_sizes(case, batches)
+    if streaming:
+        _expect_streaming(case, batches)
     _expect_counts(case, epoch["reported"])
 
 
@@ -165,7 +172,7 @@ def _expect_labels(case: Case, arrived: list[int], batches: list[BatchRecord]) -
         )
 
 
-def _expect_streaming(case: Case, batches: list[BatchRecord]) -> None:
+def _expect_sizes(case: Case, batches: list[BatchRecord]) -> None:
     delivered = loader_batches(case)
     if max((len(batch["images"]) for batch in batches), default=0) > case["batch_size"]:
         raise Mistake(
@@ -179,6 +186,10 @@ def _expect_streaming(case: Case, batches: list[BatchRecord]) -> None:
             f"You yield {len(batches)} batches, more than the loader delivers. Yield the good images of a "
             "batch together.",
         )
+
+
+def _expect_streaming(case: Case, batches: list[BatchRecord]) -> None:
+    delivered = loader_batches(case)
     yielded = 0
     good = [index for batch in delivered for index in batch.good]
     for batch in batches:

@@ -11,17 +11,20 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-from course_utils.checks.core import Evidence, Inputs, Mistake, Truth, type_name
+from course_utils.checks.core import Inputs, Mistake, Truth, evidence, type_name
 from course_utils.checks.gpu_pipelining._dropped_samples import (
     COUNT_MISTAKES,
+    BatchRecord,
     Case,
     EpochRecord,
     counts_differ,
     expect_epoch,
 )
+from course_utils.checks.world import BaseWorld, Handle, served
 
 IMAGE_SHAPE = (3, 6, 5)
 Sample = tuple[torch.Tensor | None, int]
+Collate = Callable[..., Any]
 GoodBatches = Callable[..., Iterable[Any]]
 
 # What is wrong if an epoch is, although the same dataset was read correctly by itself before.
@@ -46,19 +49,18 @@ CONTEXT = {
 
 
 class PartlyBroken(Dataset[Sample]):
-    """Samples (image, label); the image of a broken file is None, but its label is known."""
+    """Samples (image, label), read from the world; the image of a broken file is None."""
 
-    def __init__(self, case: Case) -> None:
-        self.images = [torch.from_numpy(image.copy()) for image in case["images"]]
-        self.labels, self.broken = case["labels"].tolist(), case["broken"].tolist()
-        self.loaded = 0
+    def __init__(self, world: Handle, number: int, samples: int) -> None:
+        self.world, self.number, self.samples = world, number, samples
 
     def __len__(self) -> int:
-        return len(self.labels)
+        return self.samples
 
     def __getitem__(self, index: int) -> Sample:
-        self.loaded += 1
-        return (None if self.broken[index] else self.images[index]), self.labels[index]
+        data, label = self.world.item(self.number, index)
+        image = None if data is None else torch.frombuffer(bytearray(data), dtype=torch.uint8)
+        return (None if image is None else image.reshape(IMAGE_SHAPE)), label
 
 
 class ThereAndBack(Sampler[int]):
@@ -73,6 +75,53 @@ class ThereAndBack(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         self.epochs += 1
         return iter(range(self.samples) if self.epochs % 2 else range(self.samples - 1, -1, -1))
+
+
+class World(BaseWorld):
+    """The images and labels, and a record of what was read, yielded and reported in which order."""
+
+    def __init__(self, truth: Truth) -> None:
+        self.cases: list[Case] = truth["cases"]
+        self.runs: list[dict[int, EpochRecord]] = []
+        self._loaded = [0] * len(self.cases)
+        self._arrived: list[list[bytes]] = [[] for _ in self.cases]
+
+    @served
+    def start(self, datasets: list[int]) -> None:
+        """Start an epoch of each of these datasets."""
+        self.runs.append({n: {"batches": [], "reported": [], "changed": False} for n in datasets})
+        for number in datasets:
+            self._loaded[number], self._arrived[number] = 0, []
+
+    @served
+    def item(self, dataset: int, index: int) -> tuple[bytes | None, int]:
+        """Return the bytes of an image, or None if it is broken, and its label."""
+        case = self.cases[dataset]
+        self._loaded[dataset] += 1
+        return None if case["broken"][index] else case["images"][index].tobytes(), int(case["labels"][index])
+
+    @served
+    def report(self, dataset: int, count: int | str) -> None:
+        """Take a reported count; of what is no whole number, its type."""
+        self.runs[-1][dataset]["reported"].append(count)
+
+    @served
+    def take_other(self, dataset: int, kind: str) -> None:
+        """Take the type of what was yielded and is no pair of tensors."""
+        self.runs[-1][dataset]["batches"].append(kind)
+
+    @served
+    def take(self, dataset: int, batch: bytes) -> None:
+        """Take a batch, encoded as evidence."""
+        images, labels = evidence.decode(batch, list[np.ndarray])
+        record: BatchRecord = {"images": images, "labels": labels, "loaded": self._loaded[dataset]}
+        self.runs[-1][dataset]["batches"].append(record)
+        self._arrived[dataset].append(batch)
+
+    @served
+    def finish(self, dataset: int, batches: list[bytes]) -> None:
+        """Take all batches of an epoch once more, as they are at its end."""
+        self.runs[-1][dataset]["changed"] = batches != self._arrived[dataset]
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
@@ -94,8 +143,8 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     cases = [_case(rng, 4, broken), _case(rng, 5, ends.ravel()), _case(rng, 3, np.ones(5, dtype=bool))]
     if not all(counts_differ(case) for case in cases[:2]):
         return make(rng)
-    drawn = {"cases": cases, "worker": can_fork()}
-    return drawn, drawn
+    sizes = [[len(case["labels"]), case["batch_size"]] for case in cases]
+    return {"sizes": sizes, "worker": can_fork()}, {"cases": cases, "worker": can_fork()}
 
 
 def _case(rng: np.random.Generator, batch_size: int, broken: np.ndarray) -> Case:
@@ -112,98 +161,104 @@ def can_fork() -> bool:
     return "fork" in multiprocessing.get_all_start_methods() and not torch.backends.mps.is_available()
 
 
-def probe(inputs: Inputs, collate: Callable[..., Any], good_batches: GoodBatches) -> Evidence:
+def probe(inputs: Inputs, world: Handle, collate: Collate, good_batches: GoodBatches) -> None:
     """Run epochs over each dataset alone, with a worker where the system can fork, again, and two in turn."""
-    datasets = [PartlyBroken(case) for case in inputs["cases"]]
+    datasets = [PartlyBroken(world, number, samples) for number, (samples, _) in enumerate(inputs["sizes"])]
     loaders = [
-        _loader(d, case["batch_size"], collate) for d, case in zip(datasets, inputs["cases"], strict=True)
+        _loader(data, size, collate) for data, (_, size) in zip(datasets, inputs["sizes"], strict=True)
     ]
-    found = {"alone": [_epochs([loader], good_batches)[0] for loader in loaders], "worker": []}
+    for loader in loaders:
+        _epochs(world, [loader], good_batches)
     if inputs["worker"]:
-        size = inputs["cases"][0]["batch_size"]
-        forked = _loader(datasets[0], size, collate, num_workers=1, multiprocessing_context="fork")
+        forked = _loader(
+            datasets[0], inputs["sizes"][0][1], collate, num_workers=1, multiprocessing_context="fork"
+        )
         with warnings.catch_warnings():
             # Python 3.12 warns when a process with threads forks.
             warnings.simplefilter("ignore", DeprecationWarning)
-            found["worker"] = _epochs([forked], good_batches)
-    found["again"] = _epochs(loaders[:1], good_batches)
-    found["together"] = _epochs(loaders[:2], good_batches)
-    return found
+            _epochs(world, [forked], good_batches)
+    _epochs(world, loaders[:1], good_batches)
+    _epochs(world, loaders[:2], good_batches)
 
 
 def _loader(
     dataset: PartlyBroken,
     batch_size: int,
-    collate: Callable[..., Any],
+    collate: Collate,
     **settings: Any,  # noqa: ANN401
 ) -> DataLoader[Sample]:
     sampler = ThereAndBack(len(dataset))
     return DataLoader(dataset, batch_size, sampler=sampler, collate_fn=collate, **settings)
 
 
-def _epochs(loaders: list[DataLoader[Sample]], good_batches: GoodBatches) -> list[EpochRecord]:
+def _epochs(world: Handle, loaders: list[DataLoader[Sample]], good_batches: GoodBatches) -> None:
     """Read one epoch of each loader, a batch of each in turn."""
-    recorders = [Recorder(loader.dataset) for loader in loaders]  # type: ignore[arg-type]
+    recorders = [Recorder(world, number) for number in range(len(loaders))]
+    if len(loaders) == 1:
+        recorders = [Recorder(world, loaders[0].dataset.number)]  # type: ignore[attr-defined]
+    world.start([recorder.number for recorder in recorders])
     epochs = [
         map(recorder.take, good_batches(loader, recorder.report))
         for loader, recorder in zip(loaders, recorders, strict=True)
     ]
     for _ in zip_longest(*epochs):
         pass
-    return [recorder.finished() for recorder in recorders]
+    for recorder in recorders:
+        recorder.finish()
 
 
 class Recorder:
-    """Records the batches and the reports of one epoch."""
+    """Passes the batches and the reports of one epoch to the world.
 
-    def __init__(self, dataset: PartlyBroken) -> None:
-        self.dataset = dataset
-        self.record: EpochRecord = {"batches": [], "reported": [], "changed": False}
-        self.received: list[tuple[np.ndarray, np.ndarray]] = []
-        dataset.loaded = 0
+    Args:
+        world: Keeps the record.
+        number: Number of the dataset.
+    """
+
+    def __init__(self, world: Handle, number: int) -> None:
+        self.world, self.number = world, number
+        self.received: list[list[torch.Tensor]] = []
 
     def report(self, count: Any) -> None:  # noqa: ANN401 - whatever the student reports
         """Record a reported count; of what is no whole number, its type."""
         try:
-            self.record["reported"].append(operator.index(count))
+            whole: int | str = operator.index(count)
         except TypeError:
-            self.record["reported"].append(type_name(count))
+            whole = type_name(count)
+        self.world.report(self.number, whole)
 
     def take(self, batch: object) -> None:
         """Record a batch when it arrives; of what is no pair of tensors, its type."""
-        parts = batch if isinstance(batch, tuple | list) else []
-        arrays = [part.numpy(force=True) for part in parts if isinstance(part, torch.Tensor)]
-        if len(parts) == len(arrays) == 2:
-            images, labels = (array.copy() for array in arrays)
-            self.received += zip(arrays, (images, labels), strict=True)
-            loaded = self.dataset.loaded
-            self.record["batches"].append({"images": images, "labels": labels, "loaded": loaded})
+        parts = list(batch) if isinstance(batch, tuple | list) else []
+        # A subclass could answer for its numbers.
+        if len(parts) == 2 and all(type(part) is torch.Tensor for part in parts):
+            self.world.take(self.number, _encoded(parts))
+            self.received.append(parts)
         else:
-            kinds = f" of {', '.join(map(type_name, parts))}" if parts else ""
-            self.record["batches"].append(type_name(batch) + kinds)
+            kinds = f" of {', '.join(type(part).__name__ for part in parts)}" if parts else ""
+            self.world.take_other(self.number, (type(batch).__name__ + kinds)[:200])
 
-    def finished(self) -> EpochRecord:
-        """Return the record, which says whether a batch changed after it had arrived."""
-        self.record["changed"] = not all(np.array_equal(now, then) for now, then in self.received)
-        return self.record
+    def finish(self) -> None:
+        """Show all batches once more, so that it is seen whether one has changed after it arrived."""
+        self.world.finish(self.number, [_encoded(parts) for parts in self.received])
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def _encoded(tensors: list[torch.Tensor]) -> bytes:
+    return evidence.encode([tensor.numpy(force=True) for tensor in tensors])
+
+
+def judge(truth: Truth, _: None, world: World) -> str:
     """Check every epoch: first each dataset by itself, then a worker, a second epoch, and two in turn."""
-    cases = truth["cases"]
-    for case, epoch in zip(cases, found["alone"], strict=True):
-        expect_epoch(case, epoch)
-    later = {
-        "worker": cases[:1] if truth["worker"] else [],
-        "again": [_backwards(cases[0])],
-        "together": [cases[0], _backwards(cases[1])],
-    }
-    for where, read in later.items():
-        for case, epoch in zip(read, found[where], strict=True):
+    first, second, _third = truth["cases"]
+    expected: list[tuple[str, dict[int, Case]]] = [("alone", {n: c}) for n, c in enumerate(truth["cases"])]
+    expected += [("worker", {0: first})] if truth["worker"] else []
+    expected += [("again", {0: _backwards(first)}), ("together", {0: first, 1: _backwards(second)})]
+    for (where, cases), epochs in zip(expected, world.runs, strict=True):
+        for number, case in cases.items():
             try:
-                expect_epoch(case, epoch)
+                expect_epoch(case, epochs[number], streaming=where != "worker")
             except Mistake as mistake:
-                if where == "worker" and mistake.name not in COUNT_MISTAKES:
+                if where == "alone" or (where == "worker" and mistake.name not in COUNT_MISTAKES):
                     raise
                 raise CONTEXT[where] from mistake
     return (

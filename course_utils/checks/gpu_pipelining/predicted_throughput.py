@@ -41,7 +41,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
 
 
 def _case(rng: np.random.Generator, workers: int, prefetch_factor: int, load: float, slow: int) -> Case:
-    """Draw a case: per worker, loading takes `load` times as long as computing; a slow batch `slow` times that."""
+    """Draw a case: a worker loads `load` times as long as the loop computes; a slow batch `slow` times."""
     batches = int(rng.integers(21, 28))
     compute = int(rng.integers(20, 30))
     load_ms = np.full(batches, round(load * compute * max(workers, 1)) + int(rng.integers(-4, 5)))
