@@ -13,6 +13,7 @@ import torch
 from torch.utils.data import Dataset
 
 from course_utils.checks.core import (
+    Attempt,
     Evidence,
     Inputs,
     Mistake,
@@ -35,12 +36,13 @@ class CountingDataset(Dataset[tuple[torch.Tensor, int]]):
 
     Args:
         world: Counts how often each one is read.
+        number: Number of the dataset there.
         length: Number of images.
         path: The folder of its files, for their eviction from the page cache.
     """
 
-    def __init__(self, world: Handle, length: int, path: Path) -> None:
-        self.world, self.length, self.path = world, length, path
+    def __init__(self, world: Handle, number: int, length: int, path: Path) -> None:
+        self.world, self.number, self.length, self.path = world, number, length, path
 
     def __len__(self) -> int:
         return self.length
@@ -48,7 +50,7 @@ class CountingDataset(Dataset[tuple[torch.Tensor, int]]):
     def __getitem__(self, index: int) -> tuple[torch.Tensor, int]:
         if not 0 <= index < self.length:
             raise IndexError(f"there are {self.length} images, and no number {index}")
-        self.world.read(int(index))
+        self.world.read(self.number, int(index))
         return torch.full((3, 16, 16), index, dtype=torch.uint8), index
 
 
@@ -70,36 +72,48 @@ class Timing:
 
 
 class World(BaseWorld):
-    """The images and the clock, on which reading takes longer where an image is not in the page cache."""
+    """The images and the clock, on which reading takes longer where an image is not in the page cache.
+
+    Attributes:
+        measurements: The epochs that `benchmark` timed, for each call of the student's function.
+        reads: How many images of the right dataset were read in each.
+    """
 
     def __init__(self, truth: Truth) -> None:
-        self._oracle, self.images = Oracle(truth["key"]), int(truth["images"])
+        self._oracle = Oracle(truth["key"])
         self._now, self._evicted = 1000.0, False
-        self._cached: set[int] = set()
-        self.timings: list[Timing] = []
-        self.reads = 0
+        self._cached: set[tuple[int, int]] = set()
+        self.measurements: list[list[Timing]] = []
+        self.reads: list[int] = []
 
     @served
-    def read(self, index: int) -> None:
+    def start(self) -> None:
+        """Start the measurement of the next dataset."""
+        self.measurements.append([])
+        self.reads.append(0)
+
+    @served
+    def read(self, dataset: int, index: int) -> None:
         """Read an image, which takes time on the clock."""
-        self.reads += 1
         milliseconds = 1 + self._oracle.number(2**20, self.calls) / 2**20
-        self._now += milliseconds / 1e3 * (1 if index in self._cached else 8)
-        self._cached.add(index)
-        if self.timings:
-            self.timings[-1].reads.append(index)
+        self._now += milliseconds / 1e3 * (1 if (dataset, index) in self._cached else 8)
+        self._cached.add((dataset, index))
+        if dataset == len(self.measurements) - 1:
+            self.reads[-1] += 1
+            if self.measurements[-1]:
+                self.measurements[-1][-1].reads.append(index)
 
     @served
     def clock(self) -> float:
         """Read the clock, in seconds; the first of three readings starts an epoch."""
         self._now += 1e-6
-        if not self.timings or len(self.timings[-1].readings) > 2:
-            self.timings.append(Timing(self._evicted, []))
+        timings = self.measurements[-1]
+        if not timings or len(timings[-1].readings) > 2:
+            timings.append(Timing(self._evicted, []))
             self._evicted = False
-        timing = self.timings[-1]
-        timing.readings.append(self._now)
-        if len(timing.readings) == 2:
-            timing.first_reads = len(timing.reads)
+        timings[-1].readings.append(self._now)
+        if len(timings[-1].readings) == 2:
+            timings[-1].first_reads = len(timings[-1].reads)
         return self._now
 
     @served
@@ -108,14 +122,15 @@ class World(BaseWorld):
         self._cached.clear()
         self._evicted = True
 
-    def timing_of(self, epoch: "EpochRecord") -> Timing | None:
-        """Return the timing with the seconds of an epoch in a result."""
-        for timing in self.timings:
-            if len(timing.readings) > 2:
-                start, first, end = timing.readings
-                if isclose(epoch["seconds"], end - start) and isclose(epoch["first"], first - start):
-                    return timing
-        return None
+
+def timing_of(epoch: "EpochRecord", timings: list[Timing]) -> Timing | None:
+    """Return the timing with the seconds of an epoch in a result."""
+    for timing in timings:
+        if len(timing.readings) > 2:
+            start, first, end = timing.readings
+            if isclose(epoch["seconds"], end - start) and isclose(epoch["first"], first - start):
+                return timing
+    return None
 
 
 class EpochRecord(TypedDict):
@@ -138,24 +153,33 @@ class Measured(TypedDict):
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw the number of images, and the settings that the measurement must use."""
-    settings = {"images": int(rng.integers(20, 40)), "batch_size": int(rng.integers(3, 9)), "num_workers": 0}
-    return settings, {**settings, "key": rng.bytes(16)}
+    """Draw the numbers of images of two datasets, and the settings that their measurements must use."""
+    images, batch_sizes = (
+        rng.choice(range(20, 40), 2, replace=False),
+        rng.choice(range(3, 9), 2, replace=False),
+    )
+    settings = [
+        {"images": int(number), "batch_size": int(size), "num_workers": 0}
+        for number, size in zip(images, batch_sizes, strict=True)
+    ]
+    return {"settings": settings}, {"settings": settings, "key": rng.bytes(16)}
 
 
 def probe(inputs: Inputs, world: Handle, measure: Callable[..., Any]) -> Evidence:
-    """Let the student's code measure a dataset on a clock that only reading advances."""
+    """Let the student's code measure two datasets on a clock that only reading advances."""
 
     def evict(paths: page_cache.PathLike) -> page_cache.CacheState:
         world.evict()
         return page_cache.CacheState(0, 0)
 
+    def measured(number: int, images: int, batch_size: int, num_workers: int) -> Attempt:
+        world.start()
+        dataset = CountingDataset(world, number, images, folder)
+        return attempt(lambda: _plain(measure(dataset, batch_size, num_workers)))
+
     replaced = mock.patch.object(page_cache, "evict", evict), mock.patch(CLOCK, world.clock)
     with folder_with({"images.bin": b"."}) as folder, ignore_warnings(), replaced[0], replaced[1]:
-        dataset = CountingDataset(world, inputs["images"], folder)
-        return {
-            "measured": attempt(lambda: _plain(measure(dataset, inputs["batch_size"], inputs["num_workers"])))
-        }
+        return [measured(number, **settings) for number, settings in enumerate(inputs["settings"])]
 
 
 def _plain(returned: Any) -> Measured | dict[str, str]:  # noqa: ANN401 - the student's result
@@ -177,7 +201,20 @@ def _plain(returned: Any) -> Measured | dict[str, str]:  # noqa: ANN401 - the st
 
 def judge(truth: Truth, found: Evidence, world: World) -> str:
     """Check which images were read, and that both rates follow from the measured epochs."""
-    measured = value_of(found["measured"])
+    for number, (settings, measured) in enumerate(zip(truth["settings"], found, strict=True)):
+        _judge_measurement(settings, value_of(measured), world.measurements[number], world.reads[number])
+    return (
+        "Every epoch read all images; the cold rate is that of the first epoch, the warm rate that of the "
+        "later ones."
+    )
+
+
+def _judge_measurement(
+    settings: dict[str, int],
+    measured: Any,  # noqa: ANN401 - checked here
+    timed: list[Timing],
+    reads: int,
+) -> None:
     if "returned" in measured:
         raise Mistake(
             "not_three_values",
@@ -186,8 +223,11 @@ def judge(truth: Truth, found: Evidence, world: World) -> str:
     epochs = measured["epochs"]
     if not epochs:
         raise Mistake("no_result", "The first value that you return should be the result of benchmark(...).")
-    timings = _expect_all_read(world, epochs)
-    _expect_settings(truth, measured, timings)
+    if not reads:
+        message = "Nothing was read from the dataset that your function was given: measure that dataset."
+        raise Mistake("other_dataset", message)
+    timings = _expect_all_read(settings["images"], epochs, timed)
+    _expect_settings(settings, measured, timings)
     if epochs[0]["number"] != 0:
         raise Mistake(
             "cold_thrown_away",
@@ -204,47 +244,40 @@ def judge(truth: Truth, found: Evidence, world: World) -> str:
             f"The result has {len(epochs)} of at least {MIN_EPOCHS} epochs: measure one cold epoch and "
             "two warm ones.",
         )
-    _expect_cold_rate(measured["cold"], epochs, truth["batch_size"])
-    _expect_warm_rate(measured["warm"], epochs, truth["batch_size"])
-    return (
-        "Every epoch read all images; the cold rate is that of the first epoch, the warm rate that of the "
-        "later ones."
-    )
+    _expect_cold_rate(measured["cold"], epochs, settings["batch_size"])
+    _expect_warm_rate(measured["warm"], epochs, settings["batch_size"])
 
 
-def _expect_all_read(world: World, epochs: list[EpochRecord]) -> list[Timing]:
+def _expect_all_read(images: int, epochs: list[EpochRecord], timed: list[Timing]) -> list[Timing]:
     """Return how `benchmark` timed each epoch; all images must have been read in it."""
-    if not world.reads:
-        message = "Nothing was read from the dataset that your function was given: measure that dataset."
-        raise Mistake("other_dataset", message)
-    timings = [timing for epoch in epochs if (timing := world.timing_of(epoch)) is not None]
+    timings = [timing for epoch in epochs if (timing := timing_of(epoch, timed)) is not None]
     if len(timings) < len(epochs) or len({id(timing) for timing in timings}) < len(epochs):
         raise Mistake(
             "not_from_benchmark",
             "The epochs in your result are not those that `benchmark` measured. Return its result as it is.",
         )
     for epoch, timing in zip(epochs, timings, strict=True):
-        if epoch["images"] != world.images or sorted(timing.reads) != list(range(world.images)):
+        if epoch["images"] != images or sorted(timing.reads) != list(range(images)):
             raise Mistake(
                 "not_all_images",
-                f"The dataset has {world.images} images, but an epoch of your result read "
+                f"The dataset has {images} images, but an epoch of your result read "
                 f"{len(set(timing.reads))} of them and counts {epoch['images']}. Measure all images.",
             )
     return timings
 
 
-def _expect_settings(truth: Truth, measured: Measured, timings: list[Timing]) -> None:
+def _expect_settings(settings: dict[str, int], measured: Measured, timings: list[Timing]) -> None:
     for name, used in (("batch_size", measured["batch_size"]), ("num_workers", measured["num_workers"])):
-        if used != truth[name]:
+        if used != settings[name]:
             raise Mistake(
                 "other_settings",
-                f"Your function was called with {name}={truth[name]}, but it measured with {used}. Pass your "
+                f"Your function was called with {name}={settings[name]}, but it measured with {used}. Pass your "
                 "arguments on to benchmark.",
             )
-    if any(timing.first_reads != truth["batch_size"] for timing in timings):
+    if any(timing.first_reads != settings["batch_size"] for timing in timings):
         raise Mistake(
             "other_settings",
-            f"Your function was called with batch_size={truth['batch_size']}, but the first batch of an "
+            f"Your function was called with batch_size={settings['batch_size']}, but the first batch of an "
             f"epoch had {timings[0].first_reads} images. Pass your arguments on to benchmark.",
         )
 
