@@ -18,6 +18,7 @@ LESSON = "01_arithmetic"
 DEMONSTRATION = """
 import itertools
 FIRST = 0
+size = len(str(FIRST))
 
 @functools.cache
 def last(items):

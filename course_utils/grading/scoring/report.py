@@ -78,7 +78,18 @@ def findings(results: Sequence[Summary]) -> str:
             lines.append(
                 printable(f"{result['lesson']}  {result['student']}: {finding['kind']}: {finding['what']}")
             )
-    return "\n".join(lines) or "Every submission was as released."
+    return "\n".join([*lines, *_copies(results)]) or "Every submission was as released."
+
+
+def _copies(results: Sequence[Summary]) -> list[str]:
+    """Name the students who handed in the very same files, and have points for them."""
+    students: dict[tuple[str, str], list[str]] = {}
+    for result in results:
+        if result["points"] > 0:
+            key = result["lesson"], result["provenance"]["submission"]
+            students.setdefault(key, []).append(result["student"])
+    groups = [(lesson, sorted(names)) for (lesson, _), names in students.items() if len(names) > 1]
+    return [printable(f"{lesson}  {', '.join(names)}: the same files") for lesson, names in sorted(groups)]
 
 
 def full(results: Sequence[Summary]) -> str:

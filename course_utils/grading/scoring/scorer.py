@@ -29,6 +29,7 @@ from course_utils.grading.notebook import (
 )
 from course_utils.grading.sandbox import Reply, Sandbox, Step
 from course_utils.grading.scoring.judge import Judge
+from course_utils.grading.scoring.missing_names import find_missing_names
 from course_utils.grading.scoring.suspicious_code import find_suspicious_code
 from course_utils.grading.submission import Finding, Submission
 
@@ -58,6 +59,8 @@ def grade(sandbox: Sandbox, lesson: Lesson, submission: Submission, seed: int | 
     judge = Judge(lesson, seed, watched=sandbox.kind != "none")
     replies = _replies(sandbox, lesson, submission, restored, judge)
     exercises = judge.outcomes(notebook, replies)
+    cells = _outputs(lesson, notebook, replies)
+    findings += find_missing_names(lesson, exercises.values(), cells.values())
     return {
         "lesson": lesson.name,
         "student": submission.student,
@@ -66,7 +69,7 @@ def grade(sandbox: Sandbox, lesson: Lesson, submission: Submission, seed: int | 
         "max_points": lesson.points,
         "exercises": exercises,
         "findings": _entries(findings),
-        "cells": _outputs(lesson, notebook, replies),
+        "cells": cells,
         "notebook": notebook,
         "provenance": _provenance(lesson, submission, sandbox.kind, seed, time.monotonic() - start),
     }

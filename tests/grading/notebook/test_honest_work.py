@@ -8,6 +8,7 @@ import pytest
 
 from course_utils.grading.notebook.restore import restore_notebook
 from course_utils.grading.scoring.judge import Judge
+from course_utils.grading.scoring.missing_names import find_missing_names
 from course_utils.grading.scoring.scorer import sandbox_steps
 from course_utils.grading.scoring.suspicious_code import find_suspicious_code
 from tests.grading.toy_course import LESSON, RIGHT, make_course, submit
@@ -379,3 +380,18 @@ def test_answer_is_not_taken_from_below_if_its_cell_was_filled_in(course, solved
     cell_of(data, "total-answer")["source"] = "def total_of(numbers):\n    return 0"
     put(data, "total", 1, code(ANSWER))
     assert grade(course.lesson(LESSON), json.dumps(data).encode())[0] == {"largest", "backwards"}
+
+
+@pytest.mark.parametrize(("status", "found"), [("wrong", ["'size'"]), ("right", [])])
+def test_value_that_only_a_demonstration_computes_is_reported(course, status, found):
+    message = "The answer raised NameError: name 'size' is not defined, and name 'mine' is not defined"
+    exercise = {
+        "status": status,
+        "points": 0,
+        "max_points": 2,
+        "mistake": "crash",
+        "message": message,
+        "seconds": 0,
+    }
+    findings = find_missing_names(course.lesson(LESSON), [exercise], [])
+    assert [finding.what.split()[0] for finding in findings] == found

@@ -49,6 +49,13 @@ def test_findings_name_the_student():
     assert "ann: tampered" in report.findings([_result("ann", 2.0, status="tampered")])
 
 
+def test_same_files_of_two_students_are_named():
+    assert report.findings(
+        [_result("bob", 2.0), _result("ann", 2.0), _result("cem", 2.0, submission="t")]
+    ) == ("01_a  ann, bob: the same files")
+    assert "same files" not in report.findings([_result("bob", 0.0), _result("ann", 0.0)])
+
+
 def test_control_characters_are_replaced():
     assert "\x1b" not in report.table([["heading"], ["\x1b[31mred"]])
     assert "\x1b" not in report.findings([_result("ann", 2.0, status="tampered")])
