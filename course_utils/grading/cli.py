@@ -14,7 +14,6 @@ from tqdm import tqdm
 from course_utils.grading import workflow
 from course_utils.grading.course import Course, course_at
 from course_utils.grading.nbgrader_plugins import feedback
-from course_utils.grading.sandbox import backends
 from course_utils.grading.scoring import local, regrade, report, slurm
 from course_utils.system import usable_cores
 
@@ -32,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _print(f"There is no lesson {', '.join(unknown)} in {course.root}.", error=True)
     try:
         return command(course, lessons, options)
-    except (backends.NoSandboxError, slurm.ArrayRefusedError) as refusal:
+    except slurm.ArrayRefusedError as refusal:
         return _print(str(refusal), error=True)
 
 
@@ -101,7 +100,6 @@ def _nbgrader(course: Course, *arguments: str) -> int:
 def _grade(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
     if options.sandbox:
         course.grading.sandbox = options.sandbox
-    backends.choose(course.grading.sandbox)
     tasks = workflow.submissions(course, lessons, options.student)
     if not tasks:
         return _print(
@@ -118,13 +116,15 @@ def _grade(course: Course, lessons: list[str], options: argparse.Namespace) -> i
     if outcome.pending:
         _print("\nThese marks would change. They are not written; use --write to write them.")
         _print(regrade.preview(outcome.pending))
+    if outcome.no_sandbox:
+        _print(f"\nNew and changed submissions were not graded. {outcome.no_sandbox}", error=True)
     for refusal in outcome.refused:
         _print(f"No mark: {refusal}", error=True)
     for fault in outcome.faults:
         _print(f"No mark, because the grader failed: {fault}", error=True)
     written = f"{len(outcome.written)} of {len(tasks)} submissions written to the gradebook"
     _print(f"\n{written}; the others were up to date or have no new mark.")
-    return 1 if outcome.faults or outcome.refused else 0
+    return 1 if outcome.faults or outcome.refused or outcome.no_sandbox else 0
 
 
 def _feedback(course: Course, lessons: list[str], options: argparse.Namespace) -> int:

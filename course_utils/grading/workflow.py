@@ -22,6 +22,7 @@ from course_utils.grading.course import (
     summary_of,
 )
 from course_utils.grading.nbgrader_plugins import gradebook
+from course_utils.grading.sandbox import NoSandboxError
 from course_utils.grading.scoring import local, regrade
 from course_utils.grading.submission import sanitize_folder
 
@@ -41,6 +42,7 @@ class Outcome:
         pending: Old and new results whose marks differ; the teacher must confirm them.
         faults: One sentence for each failure of the grader.
         refused: One sentence for each folder that cannot be assigned to a student.
+        no_sandbox: Why new and changed submissions were not run at all; empty if they were.
     """
 
     found: list[Summary] = field(default_factory=list)
@@ -48,6 +50,7 @@ class Outcome:
     pending: list[tuple[Summary, Summary]] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    no_sandbox: str = ""
 
     @contextmanager
     def isolate(self, task: Task) -> Iterator[None]:
@@ -89,9 +92,14 @@ def grade(
     versions = _versions(course, tasks, outcome)
     stale = {task: now for task, now in versions.items() if not course.results.up_to_date(task, now)}
     runs = ResultStore(course.results.folder / RUN)
-    _run(course, stale, runs, jobs, runner)
+    try:
+        _run(course, stale, runs, jobs, runner)
+    except NoSandboxError as refusal:
+        outcome.no_sandbox = str(refusal)
     settled = []
     for task in versions:
+        if outcome.no_sandbox and task in stale and runs.read(task) is None:
+            continue
         with outcome.isolate(task):
             if _settle(course, task, runs if task in stale else None, write_changes, outcome):
                 settled.append(task)

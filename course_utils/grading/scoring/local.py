@@ -16,7 +16,7 @@ from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 from course_utils.grading.course import GRADER_FAULT, Course, Result, ResultStore, Task, course_at
-from course_utils.grading.sandbox import GraderFaultError, NoSandboxError, Sandbox
+from course_utils.grading.sandbox import GraderFaultError, NoSandboxError, Sandbox, backends
 from course_utils.grading.scoring.scorer import fault, grade
 from course_utils.system import die_with_parent, take_share
 
@@ -115,18 +115,22 @@ def run_all(course: Course, tasks: list[Task], store: ResultStore, jobs: int) ->
 
     Yields:
         Each submission when its result is stored. None follows after a worker was killed.
+
+    Raises:
+        NoSandboxError: No backend works on this machine; the message says what to do.
     """
+    sandbox = backends.choose(course.grading.sandbox)
     root, folder = str(course.root), store.folder
     jobs = min(jobs, len(tasks))
     if jobs == 1:
-        yield from (_run_and_store(root, task, folder) for task in tasks)
+        yield from (_run_and_store(root, sandbox, task, folder) for task in tasks)
         return
     context = multiprocessing.get_context("spawn")
     numbers = context.SimpleQueue()
     for number in range(jobs):
         numbers.put(number)
     with ProcessPoolExecutor(jobs, context, _start_worker, (numbers, jobs)) as pool:
-        futures = [pool.submit(_run_and_store, root, task, folder) for task in tasks]
+        futures = [pool.submit(_run_and_store, root, sandbox, task, folder) for task in tasks]
         for future in as_completed(futures):
             try:
                 yield future.result()
@@ -141,12 +145,14 @@ def _start_worker(numbers: SimpleQueue[int], jobs: int) -> None:
 
 
 @cache
-def _course_at(root: str) -> Course:
-    return course_at(Path(root))
+def _course_at(root: str, sandbox: str) -> Course:
+    course = course_at(Path(root))
+    course.grading.sandbox = sandbox
+    return course
 
 
-def _run_and_store(root: str, task: Task, folder: Path) -> Task:
-    run_and_store(_course_at(root), task, ResultStore(folder))
+def _run_and_store(root: str, sandbox: str, task: Task, folder: Path) -> Task:
+    run_and_store(_course_at(root, sandbox), task, ResultStore(folder))
     return task
 
 

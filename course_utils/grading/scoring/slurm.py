@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import socket
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,9 @@ from pathlib import Path
 from typing import TypedDict
 
 from course_utils.grading.course import Course, ResultStore, Task, course_at
+from course_utils.grading.sandbox import NoSandboxError
 from course_utils.grading.scoring.local import run_and_store
+from course_utils.grading.scoring.scorer import fault
 
 ROUNDS = 3
 POLL_S = 2.0
@@ -31,6 +34,7 @@ class Share(TypedDict):
     """The submissions that one job runs, as JSON."""
 
     root: str
+    sandbox: str
     folder: str
     tasks: list[Task]
 
@@ -69,15 +73,24 @@ def _run_array(
     left, queued = list(tasks), True
     with tempfile.TemporaryDirectory(prefix=".slurm-", dir=course.root) as scratch:
         for number in range(jobs):
-            share = Share(root=str(course.root), folder=str(store.folder), tasks=tasks[number::jobs])
+            share = Share(
+                root=str(course.root),
+                sandbox=course.grading.sandbox,
+                folder=str(store.folder),
+                tasks=tasks[number::jobs],
+            )
             (Path(scratch) / f"{number}.json").write_text(json.dumps(share))
         job = _submit(scratch, store.folder, jobs, options)
-        while left and queued:
-            time.sleep(POLL_S)
-            queued = _is_queued(job)  # asked first: what has ended by now has stored its results
-            found = [task for task in left if store.read(task) is not None]
-            yield from found
-            left = [task for task in left if task not in found]
+        try:
+            while left and queued:
+                time.sleep(POLL_S)
+                queued = _is_queued(job)  # asked first: what has ended by now has stored its results
+                found = [task for task in left if store.read(task) is not None]
+                yield from found
+                left = [task for task in left if task not in found]
+        except BaseException:  # Ctrl-C: nobody waits for the jobs any more
+            subprocess.run(["scancel", job], check=False, capture_output=True)
+            raise
 
 
 def _submit(scratch: str, logs: Path, jobs: int, options: str) -> str:
@@ -103,9 +116,15 @@ def run_share(path: Path) -> None:
     """Run the submissions that one job's file lists; a requeued job skips those already stored."""
     share: Share = json.loads(path.read_text())
     course, store = course_at(Path(share["root"])), ResultStore(Path(share["folder"]))
+    course.grading.sandbox = share["sandbox"]
     for task in (Task(*names) for names in share["tasks"]):
-        if store.read(task) is None:
+        if store.read(task) is not None:
+            continue
+        try:
             run_and_store(course, task, store)
+        except NoSandboxError as refusal:
+            reason = f"{socket.gethostname()}: {refusal}"
+            store.write(fault(course.lesson(task.lesson), task.student, None, share["sandbox"], reason))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """A class graded by a job array of a real Slurm, with killed and requeued jobs."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -59,6 +60,32 @@ def test_array_grades_a_class_despite_killed_and_requeued_jobs(node, tmp_path):
         "wrong": 4,
     }
     assert {result["status"] for result in found.values()} == {"right", "wrong"}
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_grading_cancels_its_array(node, tmp_path, number):
+    course = make_course(tmp_path / "course")
+    for student in range(4):
+        submit(course, f"student{student}", total=SLOW.replace("sleep(1)", "sleep(30)"))
+    command = [sys.executable, "-m", "course_utils.grading", "grade", "--course", str(course.root)]
+    environment = {**os.environ, **node.environment, "PATH": os.environ["PATH"] + ":/usr/sbin"}
+    grading = subprocess.Popen(
+        [*command, "--slurm", "--jobs", "2"],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    _wait_for_running_job(node)
+    grading.send_signal(number)
+    _, messages = grading.communicate()
+    assert b"the same command continues" in messages
+    for _ in range(100):
+        left = node.run("squeue", "--noheader", "--states=PENDING,RUNNING,COMPLETING")
+        if not left:
+            return
+        time.sleep(0.1)
+    raise AssertionError(left)
 
 
 def test_refused_array_is_an_error_without_marks(node, tmp_path):
