@@ -1,17 +1,18 @@
 """Check a timer of training steps on simulated machines whose times are known."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import inf, isfinite
-from typing import TypedDict
+from numbers import Real
+from typing import Literal, NamedTuple, TypedDict
 
 import numpy as np
 
-from course_utils.checks.core import Evidence, Inputs, Mistake, Truth
+from course_utils.checks.core import Inputs, Mistake, Truth, type_name
 from course_utils.checks.world import BaseWorld, Handle, Part
 from course_utils.fakes import FOR_USERS, LAUNCH_SECONDS, MachineEngine, ScriptedMachine
 
-EPOCHS, BATCHES = 4, 60
-TOLERANCE = 0.03
+TOLERANCE = 0.001  # of a right time, which the rule below gives exactly
+NEAR = 0.01  # to a known mistake, which is made in slightly different ways
 
 ADVICE = {
     "loading_left_out": "Your time starts after the batch has arrived, so the loading is missing. Read the "
@@ -21,6 +22,12 @@ ADVICE = {
     "synchronises_every_step": "Your time is loading plus computing, because you wait for the device in "
     "every step. That prevents the overlap that you want to measure. Synchronise once, at the end of an "
     "epoch.",
+    "first_epoch_left_running": "You start the clock while the device still works on the first epoch, so a "
+    "part of that epoch counts. Call device.synchronize() before you read the clock at the start, too.",
+    "last_index_for_length": "You divide by one batch too few: the last index of a loop that counts from 0 "
+    "is not the number of batches.",
+    "divides_by_all_epochs": "You leave the first epoch out of the time, but divide by the batches of all "
+    "epochs.",
     "cold_and_warm_mean": "Your time is a mean over the first epoch and the later ones. The first one fills "
     "caches and warms up the device: leave it out.",
     "warm_up_counted": "Your time includes the first epoch, which fills caches and warms up the device. Run "
@@ -31,6 +38,11 @@ ADVICE = {
 }
 
 
+# When a timer waits for the device; "once" after the first epoch and at the end, "first step" after that step
+# and each epoch.
+Waits = Literal["never", "once", "first step", "every epoch", "every step"]
+
+
 class MachineTimes(TypedDict):
     """A simulated machine's times in seconds, and how much slower its first epoch and first step are."""
 
@@ -38,6 +50,13 @@ class MachineTimes(TypedDict):
     compute: float
     cold: float
     warm_up: float
+
+
+class Case(TypedDict):
+    """A machine, and how many epochs the timer is asked to train on it."""
+
+    times: MachineTimes
+    epochs: int
 
 
 class Answer(TypedDict):
@@ -51,18 +70,19 @@ class World(BaseWorld):
     """The machines, with their clocks, loaders and devices: their times are known by measuring alone."""
 
     def __init__(self, truth: Truth) -> None:
-        self.machines = [MachineEngine(**times) for times in truth["machines"]]
+        self.machines = [MachineEngine(**case["times"]) for case in truth["cases"]]
         served = FOR_USERS | {"clock", "batches", "start_epoch", "load", "step"}
         self.parts = [Part(machine, served) for machine in self.machines]
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw two machines, one limited by its loader and one by its device."""
-    machines = [
-        _draw_times(rng.uniform(6, 10, BATCHES), 3.0, rng),
-        _draw_times(rng.uniform(1, 3, BATCHES), 8.0, rng),
+    """Draw machines limited by their loader or device, with epochs of different numbers and lengths."""
+    cases: list[Case] = [
+        {"times": _draw_times(rng.uniform(6, 10, 60), 3.0, rng), "epochs": 4},
+        {"times": _draw_times(rng.uniform(1, 3, 45), 8.0, rng), "epochs": 3},
+        {"times": _draw_times(rng.uniform(5, 8, 50), 2.0, rng), "epochs": 2},
     ]
-    return {"machines": len(machines), "epochs": EPOCHS}, {"machines": machines}
+    return {"epochs": [case["epochs"] for case in cases]}, {"cases": cases}
 
 
 def _draw_times(load_ms: np.ndarray, compute_ms: float, rng: np.random.Generator) -> MachineTimes:
@@ -70,48 +90,112 @@ def _draw_times(load_ms: np.ndarray, compute_ms: float, rng: np.random.Generator
     return {"load": (load_ms / 1e3).tolist(), "compute": compute / 1e3, "cold": 4.0, "warm_up": 20.0}
 
 
-def probe(inputs: Inputs, world: Handle, seconds_per_batch: Callable[..., float]) -> Evidence:
+def probe(inputs: Inputs, world: Handle, seconds_per_batch: Callable[..., float]) -> list[Answer]:
     """Let the student's timer measure each machine."""
-    handles = [world.part(1 + number) for number in range(inputs["machines"])]
-    return [_measure(ScriptedMachine(engine=one), inputs["epochs"], seconds_per_batch) for one in handles]
+    machines = [ScriptedMachine(engine=world.part(1 + n)) for n in range(len(inputs["epochs"]))]
+    return [
+        _measure(machine, epochs, seconds_per_batch)
+        for machine, epochs in zip(machines, inputs["epochs"], strict=True)
+    ]
 
 
 def _measure(machine: ScriptedMachine, epochs: int, seconds_per_batch: Callable[..., float]) -> Answer:
     answer = seconds_per_batch(machine.loader, machine.step, machine.clock, machine.device, epochs)
-    number = isinstance(answer, int | float | np.number) and not isinstance(answer, bool)
-    return {"seconds": float(answer) if number else None, "kind": type(answer).__name__}
+    number = isinstance(answer, Real) and not isinstance(answer, bool)
+    return {"seconds": float(answer) if number else None, "kind": type_name(answer)}
 
 
-def judge(truth: Truth, found: Evidence, world: World) -> str:
+def judge(truth: Truth, found: list[Answer], world: World) -> str:
     """Compare with the true times, and with the times that each known mistake would give."""
-    machines = truth["machines"]
-    for answer, machine in zip(found, world.machines, strict=True):
+    cases: list[Case] = truth["cases"]
+    measured: list[float] = []
+    for answer, case, machine in zip(found, cases, world.machines, strict=True):
         if answer["seconds"] is None:
             raise Mistake(
                 "not_a_number",
                 f"Return the seconds per batch as a number; you returned a value of type {answer['kind']}.",
             )
-        if machine.steps == 0:
-            raise Mistake(
-                "no_training", "Your function never called step(batch), so it measured no training."
-            )
-    measured = [answer["seconds"] for answer in found]
-    true = [_warm_seconds(times) for times in machines]
-    if _relative_error(measured, true) > TOLERANCE:
-        raise _mistake(machines, measured, true)
+        measured.append(answer["seconds"])
+        _expect_training(case, machine)
+    if not all(_is_right(case, seconds) for case, seconds in zip(cases, measured, strict=True)):
+        raise _mistake(cases, measured)
     return (
         "Your timer counts the loading, waits for the device once at the end, and leaves the first epoch "
-        "out: it is right on a machine limited by its loader and on one limited by its device."
+        "out: it is right on machines limited by their loader and on one limited by its device."
     )
 
 
-def _mistake(machines: list[MachineTimes], measured: list[float], true: list[float]) -> Mistake:
-    known = [(_relative_error(measured, wrong), name) for name, wrong in _known_mistakes(machines, true)]
-    distance, name = min(known)
-    if distance <= 2 * TOLERANCE:
+def _expect_training(case: Case, machine: MachineEngine) -> None:
+    steps = case["epochs"] * len(case["times"]["load"])
+    if machine.steps == 0:
+        raise Mistake("no_training", "Your function never called step(batch), so it measured no training.")
+    if machine.epochs != case["epochs"]:
+        raise Mistake(
+            "other_number_of_epochs",
+            f"Asked for epochs={case['epochs']}, your function goes through the loader {machine.epochs} "
+            "times.",
+        )
+    if machine.steps != steps:
+        raise Mistake(
+            "other_number_of_steps",
+            f"In {case['epochs']} epochs of {len(case['times']['load'])} batches your function calls step "
+            f"{machine.steps} times, not {steps}: call it once for every batch of every epoch.",
+        )
+
+
+class Clock(NamedTuple):
+    """What the clock shows at the end of each epoch: before and after waiting for the device."""
+
+    host: list[float]
+    done: list[float]
+
+
+def _read(case: Case, waits: Waits) -> Clock:
+    """Train on a machine and read its clock."""
+    times, clock = case["times"], Clock([], [])
+    host = device = 0.0  # when each is free
+    for epoch in range(case["epochs"]):
+        for number, load in enumerate(times["load"]):
+            host += load * (times["cold"] if epoch == 0 else 1) + LAUNCH_SECONDS
+            slow = times["warm_up"] if epoch == number == 0 else 1
+            device = max(device, host) + times["compute"] * slow
+            if waits == "every step" or (waits == "first step" and epoch == number == 0):
+                host = max(host, device)
+        clock.host.append(host)
+        clock.done.append(max(host, device))
+        if waits in ("every epoch", "first step") or (waits == "once" and epoch == 0):
+            host = clock.done[-1]
+    return clock
+
+
+def _is_right(case: Case, seconds: float) -> bool:
+    """Return whether a time lies between waiting for the device once, and at the end of each epoch."""
+    low, high = sorted((_warm(case, "once"), _warm(case, "every epoch")))
+    return isfinite(seconds) and low * (1 - TOLERANCE) <= seconds <= high * (1 + TOLERANCE)
+
+
+def _warm(case: Case, waits: Waits) -> float:
+    """Return the seconds per batch of all epochs after the first."""
+    clock = _read(case, waits)
+    return (clock.done[-1] - clock.done[0]) / (case["epochs"] - 1) / _batches(case)
+
+
+def _batches(case: Case) -> int:
+    return len(case["times"]["load"])
+
+
+def _mistake(cases: list[Case], measured: list[float]) -> Mistake:
+    distances = {
+        name: max(_distance(a, b) for a, b in zip(measured, map(rule, cases), strict=True))
+        for name, rule in KNOWN_MISTAKES.items()
+    }
+    nearest = min(distances, key=lambda name: distances[name])
+    if distances[nearest] <= NEAR:
+        name = nearest.partition(":")[0]
         return Mistake(name, ADVICE[name])
+    right = [_warm(case, "every epoch") for case in cases]
     pairs = ", ".join(
-        f"{1e3 * a:.3g} ms instead of {1e3 * b:.3g} ms" for a, b in zip(measured, true, strict=True)
+        f"{1e3 * a:.3g} ms instead of {1e3 * b:.3g} ms" for a, b in zip(measured, right, strict=True)
     )
     return Mistake(
         "wrong_time",
@@ -121,50 +205,57 @@ def _mistake(machines: list[MachineTimes], measured: list[float], true: list[flo
     )
 
 
-def _relative_error(measured: list[float], other: list[float]) -> float:
+def _distance(measured: float, other: float) -> float:
     # A NaN would compare as false and pass for the best match.
-    return max(abs(a / b - 1) if isfinite(a) else inf for a, b in zip(measured, other, strict=True))
+    return abs(measured / other - 1) if isfinite(measured) else inf
 
 
-def _known_mistakes(machines: list[MachineTimes], true: list[float]) -> Iterator[tuple[str, list[float]]]:
-    """Yield the seconds per batch of each machine that each known mistake would give."""
-    load = [float(np.mean(times["load"])) for times in machines]
-    compute = [times["compute"] for times in machines]
-    cold = [_epoch_seconds(times, first=True) for times in machines]
-    extra = [(w["warm_up"] - 1) * w["compute"] / BATCHES for w in machines]
-    for share in (0, 1 / EPOCHS, 1):
-        slower = [1 + share * (times["cold"] - 1) for times in machines]
-        yield "no_synchronisation", [a * b for a, b in zip(load, slower, strict=True)]
-        both = zip(load, slower, compute, extra, strict=True)
-        yield "synchronises_every_step", [a * b + c + share * d for a, b, c, d in both]
-        yield "loading_left_out", [c + share * d for c, d in zip(compute, extra, strict=True)]
-    yield "loading_left_out", [LAUNCH_SECONDS] * len(machines)
-    yield "cold_and_warm_mean", [(a + (EPOCHS - 1) * b) / EPOCHS for a, b in zip(cold, true, strict=True)]
-    yield "cold_and_warm_mean", [(a + b) / 2 for a, b in zip(cold, true, strict=True)]
-    yield "warm_up_counted", cold
-    yield (
-        "warm_up_counted",
-        [_mean_without_first_batch(w, c, t) for w, c, t in zip(machines, cold, true, strict=True)],
-    )
-    yield "per_epoch", [BATCHES * t for t in true]
-    yield "milliseconds", [1e3 * t for t in true]
-    yield "batches_per_second", [1 / t for t in true]
+def _cold(case: Case) -> float:
+    return _read(case, "every epoch").done[0] / _batches(case)
 
 
-def _mean_without_first_batch(times: MachineTimes, cold: float, warm: float) -> float:
-    first = times["cold"] * times["load"][0] + times["warm_up"] * times["compute"]
-    return (BATCHES * (cold + (EPOCHS - 1) * warm) - first) / (EPOCHS * BATCHES - 1)
+def _mean_compute(case: Case, epochs: int) -> float:
+    """Return the mean device time of a step over all epochs, or over those after the first."""
+    times, steps = case["times"], epochs * _batches(case)
+    first = (times["warm_up"] - 1) * times["compute"] if epochs == case["epochs"] else 0.0
+    return times["compute"] + first / steps
 
 
-def _warm_seconds(times: MachineTimes) -> float:
-    return _epoch_seconds(times, first=False)
+def _without_first_batch(case: Case) -> float:
+    times, steps = case["times"], case["epochs"] * _batches(case)
+    first = times["cold"] * times["load"][0] + LAUNCH_SECONDS + times["warm_up"] * times["compute"]
+    return (_read(case, "first step").done[-1] - first) / (steps - 1)
 
 
-def _epoch_seconds(times: MachineTimes, first: bool) -> float:
-    """Return the seconds per batch of one epoch: the host loads the next batch while the device works."""
-    host = device = 0.0  # when each is free
-    for number, load in enumerate(times["load"]):
-        host += load * (times["cold"] if first else 1) + LAUNCH_SECONDS
-        slow = times["warm_up"] if first and number == 0 else 1
-        device = max(device, host) + times["compute"] * slow
-    return device / len(times["load"])
+def _all_epochs(case: Case, waits: Waits) -> float:
+    return _read(case, waits).done[-1] / case["epochs"] / _batches(case)
+
+
+def _host_only(case: Case, first: int) -> float:
+    host = [0.0, *_read(case, "never").host]
+    return (host[-1] - host[first]) / (case["epochs"] - first) / _batches(case)
+
+
+# What each known mistake gives; what follows a colon tells variants of one mistake apart.
+KNOWN_MISTAKES: dict[str, Callable[[Case], float]] = {
+    "loading_left_out": lambda case: _mean_compute(case, case["epochs"] - 1),
+    "loading_left_out:all epochs": lambda case: _mean_compute(case, case["epochs"]),
+    "loading_left_out:launch": lambda case: LAUNCH_SECONDS,
+    "no_synchronisation": lambda case: _host_only(case, 1),
+    "no_synchronisation:all epochs": lambda case: _host_only(case, 0),
+    "first_epoch_left_running": lambda case: (
+        (_read(case, "never").done[-1] - _read(case, "never").host[0]) / (case["epochs"] - 1) / _batches(case)
+    ),
+    "synchronises_every_step": lambda case: _warm(case, "every step"),
+    "synchronises_every_step:all epochs": lambda case: _all_epochs(case, "every step"),
+    "cold_and_warm_mean": lambda case: _all_epochs(case, "every epoch"),
+    "cold_and_warm_mean:once": lambda case: _all_epochs(case, "never"),
+    "cold_and_warm_mean:two": lambda case: (_cold(case) + _warm(case, "every epoch")) / 2,
+    "warm_up_counted": _cold,
+    "warm_up_counted:first batch left out": _without_first_batch,
+    "last_index_for_length": lambda case: _warm(case, "every epoch") * _batches(case) / (_batches(case) - 1),
+    "divides_by_all_epochs": lambda case: _warm(case, "every epoch") * (case["epochs"] - 1) / case["epochs"],
+    "per_epoch": lambda case: _warm(case, "every epoch") * _batches(case),
+    "milliseconds": lambda case: _warm(case, "every epoch") * 1e3,
+    "batches_per_second": lambda case: 1 / _warm(case, "every epoch"),
+}
