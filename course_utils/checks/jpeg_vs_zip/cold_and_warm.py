@@ -271,8 +271,8 @@ def _expect_settings(settings: dict[str, int], measured: Measured, timings: list
         if used != settings[name]:
             raise Mistake(
                 "other_settings",
-                f"Your function was called with {name}={settings[name]}, but it measured with {used}. Pass your "
-                "arguments on to benchmark.",
+                f"Your function was called with {name}={settings[name]}, but it measured with {used}. Pass "
+                "your arguments on to benchmark.",
             )
     if any(timing.first_reads != settings["batch_size"] for timing in timings):
         raise Mistake(

@@ -15,7 +15,9 @@ import msgspec
 
 from course_utils.checks.world.messages import Call, Reply, encode
 
-MAX_CALLS = 200_000
+# Far above what any answer needs; they bound what a flood of calls costs the grader.
+MAX_CALLS = 50_000
+MAX_TOTAL_BYTES = 2**22
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
@@ -43,20 +45,22 @@ class BaseWorld:
         parts: Objects of which a `Handle.part` calls methods; they are counted from 1.
         caller: Number of the process that calls now, as the kernel of the judge's machine knows it.
         calls: How many calls were made.
-        overloaded: Whether there were more than `MAX_CALLS`; then nothing more is served.
+        overloaded: Whether there were too many calls, or too many bytes in them; then nothing more is served.
     """
 
     parts: Sequence[Part] = ()
     caller = 0
     calls = 0
     overloaded = False
+    _bytes = 0
 
     def answer(self, request: bytes, caller: int) -> bytes:
         """Answer one encoded call; whatever is wrong with it becomes an error in the encoded reply."""
         self.calls += 1
-        self.overloaded |= self.calls > MAX_CALLS
+        self._bytes += len(request)
+        self.overloaded |= self.calls > MAX_CALLS or self._bytes > MAX_TOTAL_BYTES
         if self.overloaded:
-            return encode(Reply(error=f"more than {MAX_CALLS} operations"))
+            return encode(Reply(error="too many operations"))
         self.caller = caller
         try:
             call = _CALLS.decode(request)

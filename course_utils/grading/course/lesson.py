@@ -96,9 +96,10 @@ class Lesson:
         return digest.hexdigest()[:16]
 
     def checks_version(self) -> str:
-        """Return a digest of the source of all checks, which share modules."""
+        """Return a digest of the source of all checks, which share modules, and of what they simulate."""
         package = importlib.import_module(self.module.rpartition(".")[0])
-        folders = [*package.__path__, str(Path(inspect.getfile(Check)).parent)]
+        core = Path(inspect.getfile(Check)).parent
+        folders = [*package.__path__, str(core), str(core.parent / "world"), str(core.parents[1] / "fakes")]
         paths = sorted({path for folder in folders for path in Path(folder).rglob("*.py")})
         return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
 

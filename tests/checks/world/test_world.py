@@ -17,6 +17,8 @@ from course_utils.checks.world.messages import PREFIX, Call, Reply, encode, fram
 from course_utils.checks.world.server import open_world
 from course_utils.checks.world.state import BaseWorld, Oracle, served
 
+REQUEST = encode(Call("item", msgspec.Raw(encode((0,)))))
+
 
 class Shelf(BaseWorld):
     def __init__(self) -> None:
@@ -105,19 +107,19 @@ def test_hostile_connection_does_not_disturb_another(handle, hostile):
 
 
 def test_caller_that_reads_no_replies_is_disconnected(handle):
-    request = framed(encode(Call("item", msgspec.Raw(encode((0,))))))
     with socket.socket(socket.AF_UNIX) as sock:
         sock.settimeout(30)
         sock.connect(handle._address)
         with pytest.raises(OSError, match=r"Broken pipe|reset"):
-            sock.sendall(request * 10**6)
+            sock.sendall(framed(REQUEST) * 10**6)
     assert Handle(handle._address).item(0) == 10
 
 
-def test_flood_of_calls_ends_with_an_error(shelf, handle, monkeypatch):
-    monkeypatch.setattr(state, "MAX_CALLS", 10)
+@pytest.mark.parametrize(("limit", "value"), [("MAX_CALLS", 10), ("MAX_TOTAL_BYTES", 10 * len(REQUEST))])
+def test_flood_of_calls_ends_with_an_error(shelf, handle, monkeypatch, limit, value):
+    monkeypatch.setattr(state, limit, value)
     remote = Handle(handle._address)
-    with pytest.raises(WorldError, match="more than 10 operations"):
+    with pytest.raises(WorldError, match="too many operations"):
         list(map(remote.item, [0] * 20))
     assert (len(shelf.asked), shelf.overloaded) == (10, True)
     with pytest.raises(WorldError, match="does not answer"):

@@ -107,6 +107,46 @@ threading.Thread(target=clear, daemon=True).start()
 """,
         ("reads_everything",),
     ),
+    "record_cleared_by_a_signal_handler": (
+        """
+import signal
+def clear(*everything):
+    for thing in gc.get_objects():
+        if type(thing).__name__ in ("World", "Access", "Handle"):
+            for value in vars(thing).values():
+                if isinstance(value, (list, dict)):
+                    value.clear()
+    signal.alarm(1)
+signal.signal(signal.SIGALRM, clear)
+signal.setitimer(signal.ITIMER_REAL, 0.01)
+""",
+        ("reads_everything",),
+    ),
+    "flood_of_calls": (
+        """
+from course_utils.checks.world.handle import Handle
+honest = Handle.call
+def call(handle, method, *arguments):
+    for _ in range(10**7):
+        honest(handle, "item", 0, 0)
+Handle.call = call
+""",
+        ("too_many_operations",),
+    ),
+    "flood_of_connections": (
+        """
+import socket
+def probe(inputs, world, answer):
+    held = []
+    for number in range(100_000):
+        one = socket.socket(socket.AF_UNIX)
+        one.connect(world._address)
+        one.sendall(bytes(range(256)) * (number % 3))
+        held = held[-500:] + [one]
+replace_probe(probe)
+""",
+        ("too_many_operations",),
+    ),
     "record_taken_back": (
         """
 import signal
