@@ -12,7 +12,7 @@ from course_utils.data import LABELS_NAME
 from data_setup.create.finalize import ShardSummary
 from data_setup.create.journal import read_images
 from data_setup.create.shard import is_shard_finished
-from data_setup.create.staging import Plan, read_plan, remove_staging
+from data_setup.create.staging import Plan, is_finished, read_plan, remove_staging
 from data_setup.format import (
     ENCODED,
     FORMS,
@@ -28,22 +28,26 @@ from data_setup.format import (
     library_versions,
     manifest_text,
     part_name,
+    read_header,
     sync_folder,
     write_atomically,
 )
 
 
 def merge_shards(out: Path) -> None:
-    """Publish a set whose shards were made one by one, after checking the files of each.
+    """Publish a set whose shards were made one by one, after checking the files of each; may be repeated.
 
     Raises:
         SetupError: There is no unfinished set, a shard is not finished, or a file of it is missing.
     """
     staging = StagingDirectory(out)
-    if not staging.plan.exists():
+    if not staging.plan.exists() and not (out / MANIFEST).exists():
         raise SetupError(f"{out} has no shards to merge")
     with exclusive_lock(staging.lock("set"), f"the set in {out}"):
         plan = read_plan(staging)
+        if (out / MANIFEST).exists():  # a command that was killed had nothing left to do but to tidy up
+            is_finished(out, plan["identity"] if plan else read_header(out / MANIFEST)["identity"])
+            return
         for shard in range(cast(int, plan["identity"]["shards"]) if plan else 0):
             is_shard_finished(staging, shard)  # if not, its summary is removed
         publish_set(staging)

@@ -1,5 +1,6 @@
 from .atomic import create_atomically as create_atomically
 from .atomic import exclusive_lock as exclusive_lock
+from .atomic import remove_temporaries as remove_temporaries
 from .atomic import shared_lock as shared_lock
 from .atomic import sync_filesystem as sync_filesystem
 from .atomic import sync_folder as sync_folder

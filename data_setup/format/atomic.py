@@ -28,6 +28,12 @@ def write_atomically(path: Path, pieces: Iterable[bytes], scratch: Path | None =
     sync_folder(path.parent)
 
 
+def remove_temporaries(path: Path) -> None:
+    """Remove the temporary files of a file that killed processes left behind; no other process writes it."""
+    for temporary in path.parent.glob(f".{path.name}.*.tmp"):
+        temporary.unlink(missing_ok=True)
+
+
 def create_atomically(path: Path, pieces: Iterable[bytes]) -> None:
     """Write a file as `write_atomically` does, but keep one that another process has created first."""
     with _temporary_file(path, pieces, path.parent) as temporary:
@@ -43,7 +49,7 @@ def create_atomically(path: Path, pieces: Iterable[bytes]) -> None:
 
 @contextmanager
 def _temporary_file(path: Path, pieces: Iterable[bytes], folder: Path) -> Iterator[Path]:
-    temporary = folder / f"{path.name}.{secrets.token_hex(8)}.tmp"  # processes of other machines differ too
+    temporary = folder / f".{path.name}.{secrets.token_hex(8)}.tmp"  # processes of other machines differ too
     try:
         with temporary.open("wb") as file:
             file.writelines(pieces)

@@ -17,9 +17,12 @@ from data_setup.format import (
     FormSize,
     Header,
     SetupError,
+    StagingDirectory,
+    exclusive_lock,
     file_sha256,
     library_versions,
     manifest_text,
+    remove_temporaries,
     write_atomically,
 )
 from data_setup.inspect.compare import Comparison, RawEvidence, compare_image
@@ -41,6 +44,12 @@ def adopt_set(out: Path) -> None:
         SetupError: There is a manifest already, a form is missing, or the three forms do not agree.
     """
     _require_forms(out)
+    with exclusive_lock(StagingDirectory(out).lock("set"), f"the set in {out}"):
+        remove_temporaries(out / MANIFEST)
+        _adopt(out)
+
+
+def _adopt(out: Path) -> None:
     labels = _labels_by_name(out / JPEGS)
     with PackedForm(out / ENCODED) as encoded, PackedForm(out / RAW) as raw:
         differences = [*_unexpected_files(out), *encoded.differences(labels), *raw.differences(labels)]
@@ -94,8 +103,8 @@ def _unexpected_files(out: Path) -> Iterator[str]:
 
 
 def _beside(out: Path) -> list[str]:
-    """Return the names of unrelated files beside the three forms, which `verify` ignores."""
-    return sorted(path.name for path in out.iterdir() if path.name not in FORMS)
+    """Return the names of unrelated files beside the three forms; `verify` ignores them, and hidden files."""
+    return sorted(name for path in out.iterdir() if (name := path.name) not in FORMS and name[0] != ".")
 
 
 def _compare(out: Path, labels: dict[str, int], encoded: PackedForm, raw: PackedForm) -> Comparison:

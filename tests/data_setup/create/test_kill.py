@@ -19,27 +19,9 @@ from data_setup.create.render import CHUNK
 from data_setup.format.atomic import exclusive_lock
 from data_setup.format.layout import FORMS, JPEGS, STAGING, StagingDirectory, image_name
 from data_setup.inspect.verify import find_problems
+from tests.data_setup.faults.scenarios import begin
 from tests.data_setup.file_content import files_of, flip_bit
 
-# Kills a command before its n-th rename: between renames its work is half done.
-KILL_AT_RENAME = """
-import os, pathlib, signal, sys
-from data_setup.cli import main
-left = int(sys.argv.pop(1))
-def deadly(original):
-    def rename(self, target):
-        global left
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        left -= 1
-        return original(self, target)
-    return rename
-os.link = deadly(os.link)
-pathlib.Path.rename = deadly(pathlib.Path.rename)
-pathlib.Path.replace = deadly(pathlib.Path.replace)
-sys.exit(main(sys.argv[1:]))
-"""
-RENAMES = ("plan", "summary", "labels", "manifest", *FORMS, "final manifest")
 CHUNKS = 16
 MANY = str(CHUNKS * CHUNK - CHUNK // 2)  # the last chunk is half full
 
@@ -86,21 +68,6 @@ def assert_nothing_half_made(out, whole):
         assert not [problem for problem in find_problems(out) if not problem.startswith(STAGING)]
 
 
-@pytest.mark.parametrize("number", range(len(RENAMES)), ids=RENAMES)
-def test_command_resumes_after_kill_before_each_rename(photo_set, tmp_path, number):
-    arguments = [sys.executable, "-c", KILL_AT_RENAME, str(number), *command(tmp_path)]
-    assert subprocess.run(arguments, stdout=subprocess.DEVNULL).returncode == -signal.SIGKILL
-    assert_nothing_half_made(tmp_path, photo_set)
-    assert main(command(tmp_path)) == 0
-    assert files_of(tmp_path) == files_of(photo_set)
-
-
-def test_list_of_renames_is_complete(photo_set, tmp_path):
-    arguments = [sys.executable, "-c", KILL_AT_RENAME, str(len(RENAMES)), *command(tmp_path)]
-    assert subprocess.run(arguments, stdout=subprocess.DEVNULL).returncode == 0
-    assert files_of(tmp_path) == files_of(photo_set)
-
-
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
     out = tmp_path_factory.mktemp("many")
@@ -138,13 +105,7 @@ def test_command_resumes_after_kills_at_random_points_of_its_work(many, tmp_path
 def begun(tmp_path_factory):
     """An unfinished set whose journal has one chunk and half a line."""
     out = tmp_path_factory.mktemp("begun")
-    arguments = [sys.executable, "-c", KILL_AT_RENAME, "1", "photos", "--count", MANY, "--workers", "1"]
-    done = subprocess.run([*arguments, "--out", out], stdout=subprocess.DEVNULL)
-    assert done.returncode == -signal.SIGKILL
-    journal = StagingDirectory(out).journal(0)
-    lines = journal.read_bytes().splitlines(keepends=True)
-    assert len(lines) == CHUNKS
-    journal.write_bytes(lines[0] + lines[1][:100])
+    begin(out, "--count", MANY, "--workers", "1")
     return out
 
 

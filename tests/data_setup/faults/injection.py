@@ -1,0 +1,79 @@
+"""Compile the library that injects faults, provide filesystems, and start the runner."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.lessons.lesson import COURSE
+
+HERE = Path(__file__).parent
+ERRORS = ["EIO", "ENOSPC", "EDQUOT", "EINTR", "ESTALE", "short"]
+
+
+def compiled(folder: Path) -> Path:
+    """Compile the library; skip the test where that is impossible."""
+    library = folder / "preload.so"
+    command = ["cc", "-shared", "-fPIC", "-O1", "-o", library, HERE / "preload.c", "-ldl"]
+    if not sys.platform.startswith("linux"):
+        pytest.skip("faults are injected by LD_PRELOAD, which only Linux has")
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"the library that injects faults is not compiled: {getattr(error, 'stderr', error)}")
+    return library
+
+
+def inject(
+    library: Path,
+    work: Path,
+    log: Path,
+    scenario: str,
+    always: list[str],
+    in_turn: list[str],
+    stride: int = 1,
+    image: str = "",
+) -> list[dict[str, object]]:
+    """Run the cases of a request (see `runner.Request`); return those that went wrong.
+
+    Checks that there were as many as a command has calls that change files.
+    """
+    request = {"work": str(work), "log": str(log), "scenario": scenario, "always": always}
+    request |= {"in_turn": in_turn, "stride": stride, "image": image}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.data_setup.faults.runner"],
+        input=json.dumps(request),
+        env={**os.environ, "LD_PRELOAD": str(library)},
+        cwd=COURSE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    *problems, summary = map(json.loads, done.stdout.splitlines())
+    assert summary["calls"] >= 18
+    assert summary["cases"] >= summary["calls"] // stride
+    return problems
+
+
+@contextmanager
+def ext4(image: Path, megabytes: int = 64) -> Iterator[Path]:
+    """Mount a new ext4 filesystem that lies in a file; skip the test where that is impossible."""
+    point = Path(f"{image}.mounted")
+    point.mkdir()
+    try:
+        with image.open("wb") as file:
+            file.truncate(megabytes << 20)
+        for command in (["mkfs.ext4", "-q", "-F", image], ["mount", "-o", "loop", image, point]):
+            subprocess.run(command, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"mounting an image needs root and mkfs.ext4: {getattr(error, 'stderr', error)}")
+    try:
+        yield point
+    finally:
+        subprocess.run(["umount", point], check=True)
