@@ -19,7 +19,7 @@ from pathlib import Path
 from course_utils.grading.submission.findings import Finding
 
 MAX_ENTRIES, MAX_FILES, MAX_DEPTH = 20_000, 1000, 20
-MAX_NAME_BYTES = 200
+MAX_NAME_BYTES, MAX_PATH_BYTES = 200, 1000
 MAX_NOTEBOOK_BYTES, MAX_FILE_BYTES, MAX_ALL_BYTES = 32 * 2**20, 16 * 2**20, 48 * 2**20
 MAX_FINDINGS = 30  # of one kind of problem; the others are counted
 NOTEBOOK = ".ipynb"
@@ -126,7 +126,7 @@ class _Reader:
             return
         if stat.S_ISDIR(status.st_mode) and name.startswith("."):
             self.found.complete = False
-        elif len(os.fsencode(name)) > MAX_NAME_BYTES or path.count("/") >= MAX_DEPTH:
+        elif _is_too_long(path):
             self._leave_out("damaged", path, "has too long a name or lies too deep")
         elif not _is_utf8(name):
             self._leave_out("damaged", path, "has a name that is not UTF-8")
@@ -205,6 +205,11 @@ def _read_regular(descriptor: int, expected: os.stat_result) -> bytes:
         raise OSError(errno.ESTALE, "replaced while it was read")
     with os.fdopen(os.dup(descriptor), "rb") as file:
         return file.read(expected.st_size)
+
+
+def _is_too_long(path: str) -> bool:
+    sizes = [len(os.fsencode(part)) for part in path.split("/")]
+    return len(sizes) > MAX_DEPTH or max(sizes) > MAX_NAME_BYTES or sum(sizes) > MAX_PATH_BYTES
 
 
 def _is_utf8(name: str) -> bool:

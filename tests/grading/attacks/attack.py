@@ -22,6 +22,7 @@ class Attack:
         points: Points earned: by default those of the two honest exercises. -1 allows fewer.
         statuses: The possible statuses of the submission.
         error: The exception that ends the answer's cell if its process survives.
+        says: What a finding or a message must say.
     """
 
     total: str = WRONG
@@ -30,6 +31,7 @@ class Attack:
     points: float = 4
     statuses: tuple[str, ...] = ("wrong",)
     error: str = ""
+    says: str = ""
 
 
 def code(text: str, *statuses: str, points: float = 4, error: str = "") -> Attack:
