@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from course_utils.grading.submission.findings import Finding
 
@@ -71,6 +71,7 @@ class _Reader:
         self.found = FolderContents()
         self.entries: dict[str, os.stat_result] = {}
         self.counts: Counter[tuple[str, str]] = Counter()
+        self.folders: set[str] = set()
         self.left = MAX_ALL_BYTES
         self.owner = -1
 
@@ -87,8 +88,11 @@ class _Reader:
             self._list(root)
             for name in sorted(self.entries, key=self._rank):
                 self._read_file(root, name, self.entries[name])
+                self.folders -= {str(parent) for parent in PurePosixPath(name).parents}
         finally:
             os.close(root)
+        if self.folders - {""}:  # empty ones: one may stand in the place of a file
+            self.found.complete = False
         for (kind, reason), count in self.counts.items():
             if count > MAX_FINDINGS:
                 self.found.findings.append(Finding(kind, f"{count - MAX_FINDINGS} more {reason}."))
@@ -106,6 +110,7 @@ class _Reader:
         looked_at = 0
         while folders:
             name = folders.popleft()
+            self.folders.add(name)
             try:
                 with _opened(root, name, _FOLDER) as descriptor, os.scandir(descriptor) as scan:
                     names = sorted(entry.name for entry in islice(scan, MAX_ENTRIES - looked_at + 1))

@@ -79,7 +79,8 @@ def parse_stamp(data: bytes) -> datetime | None:
     if len(data) > MAX_STAMP_BYTES:  # the parser takes quadratic time
         return None
     try:
-        time: datetime | None = parse_utc(data.decode().strip())
+        text = data.decode().strip()
+        time: datetime | None = parse_utc(text) if text.isprintable() else None
     except Exception:  # of the date parser, which raises many kinds on text that is no date
         return None
     return time

@@ -159,11 +159,6 @@ def hidden_folder_of_links(folder: Path) -> None:
     (folder / ".git" / "HEAD").symlink_to("/dev/zero")
 
 
-def link_to_another_submission(folder: Path) -> None:
-    folder.rename(folder.with_name("kept-elsewhere"))
-    folder.symlink_to(folder.parents[1] / "honest" / LESSON)
-
-
 def forged_note(folder: Path) -> None:
     (folder / "removed-by-the-grader.txt").write_bytes(b"tampered: \xff\n" * 100_000 + b"right: 100 points\n")
 
@@ -205,17 +200,15 @@ FOLDERS = {
     ),
     "no_notebook": damaged("missing", in_place_of(NOTEBOOK, lambda folder: None), points=0),
     "empty_folder": damaged("missing", lambda folder: [path.unlink() for path in folder.iterdir()], points=0),
-    "two_renamed_notebooks": damaged("missing", two_notebooks, points=0),
-    "renamed_notebook_beside_a_checkpoint": damaged(
-        "was named 'mine.ipynb'", checkpoint_beside_a_renamed_one
-    ),
+    "two_renamed_notebooks": damaged("was graded instead", two_notebooks),
+    "renamed_notebook_beside_a_checkpoint": damaged("was graded instead", checkpoint_beside_a_renamed_one),
     "folder_named_as_a_notebook": tampered("is a folder", folder_named("mine.ipynb")),
     "full_folder_named_as_a_notebook": tampered("is a folder", folder_named("mine.ipynb", "a.py", "b.ipynb")),
     "stamp_is_a_folder": tampered("is a folder", folder_named(STAMP)),
     "stamp_is_a_full_folder": tampered("is a folder", folder_named(STAMP, "a", "b")),
     "stamp_is_a_link": tampered("is a link", link(STAMP, "/dev/zero")),
     "stamp_is_a_pipe": tampered("not a regular", pipe(STAMP)),
-    "stamp_of_nines": tampered("exceeds the size", stamped(NINES)),
+    "stamp_of_nines": damaged("exceeds the size", stamped(NINES)),
     "stamp_of_fewer_nines": tampered("time stamp", stamped(NINES[:1_000_000])),
     "stamp_that_the_decimal_module_refuses": tampered("time stamp", stamped(b"1e1000000000")),
     "stamp_of_sexagesimal_nonsense": tampered("time stamp", stamped(b"2026-01-01 99:99:99.9 UTC")),
@@ -245,13 +238,11 @@ FOLDERS = {
     "link_in_a_read_only_folder": tampered("is a link", link_in_a_read_only_folder),
     "hidden_folder_of_links": unharmed(hidden_folder_of_links),
     "folder_in_the_place_of_a_lessons_file": damaged(
-        "",
-        in_place_of("lesson_file.txt", folder_named("lesson_file.txt", "x")),
-        "right",
-        "damaged",
-        "tampered",
+        "was renamed", in_place_of("lesson_file.txt", folder_named("lesson_file.txt", "x"))
     ),
-    "link_to_another_submission": tampered("is a link", link_to_another_submission, points=0),
+    "empty_folder_in_the_place_of_a_lessons_file": unharmed(
+        in_place_of("lesson_file.txt", folder_named("lesson_file.txt"))
+    ),
     "forged_note": tampered("", forged_note),
 }
 if ROOT:
