@@ -6,10 +6,10 @@ from .cpu_count import worker_advice as worker_advice
 from .fork import ChildDiedError as ChildDiedError
 from .fork import fork_by_default as fork_by_default
 from .fork import in_child as in_child
+from .fork import waiting_child as waiting_child
 from .memory import NotMeasurableError as NotMeasurableError
 from .memory import dirtied_bytes as dirtied_bytes
 from .memory import peak_growth as peak_growth
-from .memory import private_anonymous_memory as private_anonymous_memory
 from .memory import process_memory as process_memory
 from .open_files import file_positions as file_positions
 from .parent_watch import die_with_parent as die_with_parent

@@ -8,7 +8,7 @@ import signal
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import torch
 
@@ -43,15 +43,56 @@ def in_child(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) ->
         _run_and_exit(writer, lambda: function(*args, **kwargs))
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
-        data = pipe.read()
+        returned: _R = _result(pipe.read())
     os.waitpid(child, 0)
+    return returned
+
+
+@contextmanager
+def waiting_child(function: Callable[[Callable[[], bytes]], _R]) -> Iterator[Callable[[bytes], _R]]:
+    """Fork a child now that gets its data later: it knows nothing of what happens here in between.
+
+    Args:
+        function: Called in the child with a function that waits for the data and returns them.
+
+    Yields:
+        A function to call once with the data, which waits for the child's result, as `in_child` does. The
+        context begins when the child waits.
+    """
+    (data_reader, data_writer), (reader, writer) = os.pipe(), os.pipe()
+    child = _fork()
+    if child == 0:
+        os.close(reader)
+        os.close(data_writer)
+
+        def wait() -> bytes:
+            os.write(writer, b"!")
+            with os.fdopen(data_reader, "rb") as pipe:
+                return pipe.read()
+
+        _run_and_exit(writer, lambda: function(wait))
+    os.close(writer)
+    os.close(data_reader)
+    with os.fdopen(reader, "rb") as results, os.fdopen(data_writer, "wb") as pipe:
+        results.read(1)
+
+        def send(data: bytes) -> _R:
+            with pipe:
+                pipe.write(data)
+            returned: _R = _result(results.read())
+            return returned
+
+        yield send
+    os.waitpid(child, 0)
+
+
+def _result(data: bytes) -> Any:  # noqa: ANN401 - what the function returned
     if not data:
         raise ChildDiedError("the forked child exited without returning a result")
     error, result = pickle.loads(data)
     if error is not None:
         raise error
-    returned: _R = result
-    return returned
+    return result
 
 
 @contextmanager

@@ -10,6 +10,10 @@ from typing import Literal, NamedTuple
 Kind = Literal["open", "read", "pread", "map", "close", "list", "look", "run"]
 
 
+# With a mark of such a name, a process asks for its memory to be measured from outside.
+MEMORY = "mark-memory-"
+
+
 class FileEvent(NamedTuple):
     """One operation.
 
@@ -20,7 +24,8 @@ class FileEvent(NamedTuple):
             `list` a folder; `look` up a name without opening it (stat, access, exists); `run` a command.
         name: Path relative to the folder of the check; empty for that folder.
         handle: The open file description that is opened, read or closed; processes may share one.
-        copied: Bytes of private anonymous memory of the process at that moment, where it was measured.
+        copied: Bytes that the process and its ended children have allocated or copied until then, where
+            it was measured.
     """
 
     process: int

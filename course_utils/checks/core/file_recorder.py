@@ -19,9 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from course_utils.checks.core.file_events import FileEvent
-from course_utils.system import NotMeasurableError, private_anonymous_memory
 
-MEMORY = "mark-memory-"
 _RUNS = {"subprocess.Popen", "os.system", "os.posix_spawn"}
 _OWNER_BITS = 24
 _real_open, _real_close = io.open, os.close
@@ -37,10 +35,10 @@ class _Recorder:
         self.descriptors: dict[int, tuple[str, int]] = {}  # to name and handle
         self.handles = itertools.count(1)
 
-    def record(self, kind: str, name: str, handle: int = 0, copied: int | None = None) -> None:
+    def record(self, kind: str, name: str, handle: int = 0) -> None:
         if self.log.closed:  # a file outlives the check
             return
-        event = json.dumps([os.getpid(), kind, name, handle, copied]) + "\n"
+        event = json.dumps([os.getpid(), kind, name, handle]) + "\n"
         self.log.write(event.encode())
 
     def events(self) -> list[FileEvent]:
@@ -118,10 +116,7 @@ def record_folder(folder: Path) -> Iterator[None]:
 
 
 def mark(folder: Path, name: str) -> None:
-    """Leave a mark among the events: a look-up of a name that does not exist.
-
-    A name that starts with `MEMORY` also records this process's private memory.
-    """
+    """Leave a mark among the events: a look-up of a name that does not exist, as seen from anywhere."""
     with contextlib.suppress(OSError):
         os.stat(folder / name)  # noqa: PTH116 - patched
 
@@ -274,14 +269,7 @@ def _recording_look(recorder: _Recorder, real: Callable[..., Any]) -> Callable[.
     def look(path: Any, *args: Any, dir_fd: int | None = None, **kwargs: Any) -> Any:  # noqa: ANN401
         name = None if isinstance(path, int) else recorder.name_of(path, dir_fd)
         if name is not None:
-            recorder.record("look", name, 0, _memory() if name.startswith(MEMORY) else None)
+            recorder.record("look", name)
         return real(path, *args, dir_fd=dir_fd, **kwargs)
 
     return look
-
-
-def _memory() -> int | None:
-    try:
-        return private_anonymous_memory()
-    except NotMeasurableError:
-        return None

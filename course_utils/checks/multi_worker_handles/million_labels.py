@@ -1,18 +1,37 @@
-"""Check that a worker can read a million labels without copying their memory."""
+"""Check that a worker can read a million labels without copying their memory.
+
+A forked worker learns from a file which labels to read, reads them, and names their digest. It marks both
+moments; when grading, the kernel tells how much memory the process copied in between.
+"""
 
 import gc
+import hashlib
+import shutil
+import tempfile
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
-from course_utils.checks.core import Evidence, Inputs, Mistake, Truth, folder_with, ignore_warnings
-from course_utils.system import NotMeasurableError, dirtied_bytes
+from course_utils.checks.core import (
+    MEMORY,
+    FileActivity,
+    Inputs,
+    Mistake,
+    Truth,
+    folder_with,
+    ignore_warnings,
+    mark,
+)
+from course_utils.system import NotMeasurableError, dirtied_bytes, in_child
 
-FILE = "labels.txt"
+FILE, FEW, START = "labels.txt", "few.txt", "start"
+BEFORE, WARM = f"{MEMORY}before", f"{MEMORY}warm"
 COUNT = 1_000_000
+FEW_COUNT = 1_000
 CLASSES = 21_841  # ImageNet-21k
 STRIDE = 61  # touches every page of memory: a Python integer takes 32 bytes, a page has 4,096
 MAX_DIRTIED_BYTES = 2**20
@@ -20,45 +39,106 @@ MAX_OBJECTS = COUNT // 4
 FORKS = 3
 
 
+class Reads(TypedDict):
+    """What the probe found.
+
+    Attributes:
+        length: The length of the labels.
+        values: Every `STRIDE`-th label.
+        few: All labels of a second, smaller file.
+        dirtied: Bytes that reading copied into a forked process, as it measured itself; None if unknown.
+        objects: Number of Python objects of which the labels consist, at most `MAX_OBJECTS` and some.
+        object_array: Whether an array of objects is among them.
+    """
+
+    length: int
+    values: np.ndarray
+    few: np.ndarray
+    dirtied: int | None
+    objects: int
+    object_array: bool
+
+
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw a million labels, and the index from which every `STRIDE`-th of them is read."""
-    labels = rng.integers(0, CLASSES, COUNT)
-    start = int(rng.integers(STRIDE))
-    text = "\n".join(map(str, labels.tolist())) + "\n"
-    return {"files": {FILE: text.encode()}, "start": start}, labels[start::STRIDE]
+    """Draw a million labels, a second file, and the places from which every `STRIDE`-th label is read."""
+    labels, few = rng.integers(0, CLASSES, COUNT), rng.integers(0, CLASSES, FEW_COUNT)
+    starts = rng.permutation(STRIDE)[: FORKS + 1].tolist()
+    labels[starts], few[0] = 0, 0
+    files = {FILE: _text(labels), FEW: _text(few)}
+    files |= {f"{START}{fork}": str(starts[fork]).encode() for fork in range(FORKS)}
+    chosen = [labels[start::STRIDE] for start in starts]
+    truth = {"values": chosen[-1], "few": few, "digests": [_digest(values) for values in chosen[:FORKS]]}
+    return {"files": files, "start": starts[-1]}, truth
 
 
-def probe(inputs: Inputs, load_labels: Callable[..., Any]) -> Evidence:
-    """Load the labels, and measure how much memory reading them in a forked process copies."""
-    with folder_with(inputs["files"]) as folder, ignore_warnings():
-        labels = load_labels(folder / FILE)
-        _warm_up(load_labels, folder)
-        found = {"length": len(labels), "dirtied": _copied(labels, inputs["start"])}
-        return {**found, **_count_objects(labels), **_read_all(labels, inputs["start"])}
+def _text(labels: np.ndarray) -> bytes:
+    return ("\n".join(map(str, labels.tolist())) + "\n").encode()
 
 
-def _warm_up(load_labels: Callable[..., Any], folder: Path) -> None:
-    """Run the code once on a small file, so that memory allocated on first use is not counted."""
-    few = folder / "few.txt"
-    few.write_text("1\n2\n3\n")
-    int(load_labels(few)[1])
+def probe(inputs: Inputs, load_labels: Callable[..., Any]) -> Reads:
+    """Load two files, and measure how much memory reading the labels of the large one copies in a fork."""
+    with (
+        folder_with(inputs["files"]) as folder,
+        _writable_copies(folder) as (file, few_file),
+        ignore_warnings(),
+    ):
+        labels = load_labels(file)
+        few = load_labels(few_file)  # also allocates what only the first use of the code allocates
+        length, dirtied = len(labels), _copied(labels, inputs["start"])
+        for fork in range(FORKS):
+            in_child(_read_as_worker, labels, few, folder, fork)
+        objects, object_array = _count_objects(labels)
+        return {
+            "length": length,
+            "values": _read_all(labels, inputs["start"]),
+            "few": _read(few, range(min(len(few), FEW_COUNT))),
+            "dirtied": dirtied,
+            "objects": objects,
+            "object_array": object_array,
+        }
 
 
-def _read_all(labels: Any, start: int) -> Evidence:  # noqa: ANN401 - the student's labels
+@contextmanager
+def _writable_copies(folder: Path) -> Iterator[list[Path]]:
+    """Copy the labels to a folder in which an answer may write."""
+    with tempfile.TemporaryDirectory() as copies:
+        yield [Path(shutil.copyfile(folder / name, Path(copies) / name)) for name in (FILE, FEW)]
+
+
+def _read_all(labels: Any, start: int) -> np.ndarray:  # noqa: ANN401 - the student's labels
     """Read labels on every page of memory that they take, up to the number of labels that there are."""
-    places = range(start, min(len(labels), COUNT), STRIDE)
-    return {"values": np.fromiter((int(labels[place]) for place in places), np.int64)}
+    return _read(labels, range(start, min(len(labels), COUNT), STRIDE))
+
+
+def _read(labels: Any, places: range) -> np.ndarray:  # noqa: ANN401 - the student's labels
+    return np.fromiter((int(labels[place]) for place in places), np.int64)
+
+
+def _read_as_worker(labels: Any, few: Any, folder: Path, fork: int) -> None:  # noqa: ANN401 - the student's
+    # First what does not count: memory that this code itself allocates on its first use.
+    for some, count, told, moment in ((few, FEW_COUNT, FEW, WARM), (labels, COUNT, f"{START}{fork}", BEFORE)):
+        mark(folder, moment)
+        start = int((folder / told).read_text().split()[0]) % STRIDE
+        mark(folder, MEMORY + _digest(_read(some, range(start, min(len(some), count), STRIDE))))
+
+
+def _digest(values: np.ndarray) -> str:
+    return hashlib.sha256(values.astype(np.int64).tobytes()).hexdigest()
 
 
 def _copied(labels: Any, start: int) -> int | None:  # noqa: ANN401 - the student's labels
     # The median of several forks: another thread of this process that writes meanwhile can distort one.
     try:
-        return sorted(dirtied_bytes(_read_all, labels, start) for _ in range(FORKS))[FORKS // 2]
+        return _median([dirtied_bytes(_read_all, labels, start) for _ in range(FORKS)])
     except NotMeasurableError:
         return None
 
 
-def _count_objects(labels: Any) -> Evidence:  # noqa: ANN401 - the student's labels
+def _median(values: list[int]) -> int:
+    return sorted(values)[len(values) // 2]
+
+
+def _count_objects(labels: Any) -> tuple[int, bool]:  # noqa: ANN401 - the student's labels
     """Count the Python objects that the labels consist of, and look for arrays of objects among them."""
     skip = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.FrameType)
     known, fresh, object_array = {id(labels)}, [labels], False
@@ -67,19 +147,19 @@ def _count_objects(labels: Any) -> Evidence:  # noqa: ANN401 - the student's lab
         reached = {id(one): one for one in gc.get_referents(*fresh) if not isinstance(one, skip)}
         fresh = [one for key, one in reached.items() if key not in known]
         known |= reached.keys()
-    return {"objects": len(known), "object_array": bool(object_array)}
+    return len(known), bool(object_array)
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, found: Reads) -> str:
     """Check the labels, how much memory a worker copies to read them, and which objects are the cause."""
     if found["length"] != COUNT:
         raise Mistake("wrong_length", f"len(labels) is {found['length']:,}; the file has {COUNT:,} lines.")
-    if not np.array_equal(found["values"], truth):
-        wrong = int(np.flatnonzero(found["values"] != truth)[0])
+    _expect_labels(found["values"], truth["values"])
+    if not np.array_equal(found["few"], truth["few"]):
         raise Mistake(
-            "wrong_labels",
-            f"A label is {found['values'][wrong]}, but should be {truth[wrong]}. Is the type wide enough? "
-            f"There are {CLASSES:,} classes, and a byte has 256 values.",
+            "labels_of_another_file",
+            "After a second, smaller file had been loaded, its labels were not those in the file. Return a "
+            "new object each time; do not keep labels in the module or in the class.",
         )
     copied = f"reading the labels copied {(found['dirtied'] or 0) / 2**20:.1f} MiB into the worker"
     if found["object_array"]:
@@ -95,10 +175,61 @@ def judge(truth: Truth, found: Evidence) -> str:
             "reference count, so the memory page that holds it is copied. Keep the numbers themselves, in "
             "one contiguous block.",
         )
-    if found["dirtied"] is not None and found["dirtied"] > MAX_DIRTIED_BYTES:
+    _expect_no_copies(found["dirtied"])
+    return "The labels are in one block of memory, which workers read without copying it."
+
+
+def _expect_labels(values: np.ndarray, truth: np.ndarray) -> None:
+    if values.shape == truth.shape and np.array_equal(values, truth):
+        return
+    wrong = np.flatnonzero(values != truth)[0] if values.shape == truth.shape else 0
+    message = f"A label is {values[wrong]}, but should be {truth[wrong]}. "
+    if values[wrong] in (truth[wrong] % 2**8, truth[wrong] % 2**8 - 2**8):
+        message += f"There are {CLASSES:,} classes, and a byte has 256 values: use a wider type."
+        raise Mistake("type_too_narrow", message)
+    raise Mistake("wrong_labels", message + "Item i is the label in line i of the file, counted from 0.")
+
+
+def _expect_no_copies(copied: int | None) -> None:
+    if copied is not None and copied > MAX_DIRTIED_BYTES:
         raise Mistake(
             "copy_per_worker",
-            f"In a forked worker, {copied}. Whatever is loaded or converted there exists once per worker: "
-            "do it when the labels are loaded, before any worker starts.",
+            f"In a forked worker, reading the labels copied {copied / 2**20:.1f} MiB. Either they are loaded "
+            "or converted there: do that in load_labels, before any worker starts. Or each label is a Python "
+            "object: its reference count changes when it is read. Keep the numbers in one block of memory.",
         )
-    return "The labels are in one block of memory, which workers read without copying it."
+
+
+def outside(truth: Truth, activity: FileActivity) -> None:
+    """Check that forked processes read the right labels, and what each of them copied meanwhile."""
+    copied = [_copied_by_fork(activity, fork, truth["digests"][fork]) for fork in range(FORKS)]
+    known = [one for one in copied if one is not None]
+    if known:
+        _expect_no_copies(_median(known))
+
+
+def _copied_by_fork(activity: FileActivity, fork: int, digest: str) -> int | None:
+    """Return what a process copied after it was told which labels to read and before it had read them.
+
+    Raises:
+        Mistake: No forked process has read the right labels.
+    """
+    after = next((event for event in activity.events if event.name == MEMORY + digest), None)
+    told = activity.before(MEMORY + digest)
+    own = told.of(after.process if after else None)
+    if (
+        after is None
+        or after.process == activity.processes()[0]
+        or _opener(told, f"{START}{fork}") != after.process
+    ):
+        raise Mistake(
+            "wrong_labels_in_worker",
+            "A forked process did not read the labels that the process that loaded them reads.",
+        )
+    before = next((event.copied for event in own.events if event.name == BEFORE), None)
+    return None if before is None or after.copied is None else after.copied - before
+
+
+def _opener(activity: FileActivity, name: str) -> int | None:
+    opens = (event.process for event in activity.events if (event.kind, event.name) == ("open", name))
+    return next(opens, None)
