@@ -31,6 +31,7 @@ from .observe import ImageRecord as ImageRecord
 from .observe import attempt as attempt
 from .observe import folder_with as folder_with
 from .observe import ignore_warnings as ignore_warnings
+from .observe import plain_tensor as plain_tensor
 from .observe import record_image as record_image
 from .observe import type_name as type_name
 from .observe import value_of as value_of

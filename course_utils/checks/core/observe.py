@@ -52,16 +52,25 @@ def value_of(attempted: Attempt) -> Any:  # noqa: ANN401 - plain data
     raise mistake_of_crash(error)
 
 
+def plain_tensor(value: object) -> object:
+    """Return a tensor as a `torch.Tensor`, whatever methods its subclass has; anything else as it is."""
+    if not issubclass(type(value), torch.Tensor):
+        return value
+    with torch._C.DisableTorchFunctionSubclass():
+        return torch.Tensor.as_subclass(value, torch.Tensor)  # type: ignore[arg-type]
+
+
 def record_image(image: object) -> ImageRecord:
     """Describe an image by the name of its type and, for a tensor or an array, its numbers."""
-    array = image.detach().cpu().numpy() if isinstance(image, torch.Tensor) else image
+    plain = plain_tensor(image)
+    array = plain.detach().cpu().numpy() if isinstance(plain, torch.Tensor) else image
     numbers = array if isinstance(array, np.ndarray) and array.dtype != object else None
     return {"kind": type_name(image), "array": numbers}
 
 
 def type_name(value: object) -> str:
     """Return the name of a value's type, "Tensor" for every subclass of torch.Tensor."""
-    return "Tensor" if isinstance(value, torch.Tensor) else type(value).__name__
+    return "Tensor" if issubclass(type(value), torch.Tensor) else type(value).__name__
 
 
 @contextlib.contextmanager

@@ -21,6 +21,7 @@ from course_utils.checks.core import (
     expect_shape,
     expect_uint8_tensor,
     ignore_warnings,
+    plain_tensor,
     record_image,
     value_of,
 )
@@ -88,7 +89,7 @@ class _Reading:
     def __init__(self, raw_to_tensor: Callable[..., Any], data: bytes, info: dict[str, Any]) -> None:
         self.data = data
         self.given = bytes(bytearray(data))  # a copy, because the tensor may share its memory
-        self.image = attempt(lambda: raw_to_tensor(self.given, info))
+        self.image = attempt(lambda: plain_tensor(raw_to_tensor(self.given, info)))
         self.at_once = _copied(self.image.get("value"))
 
     def record(self) -> Attempt:
@@ -112,8 +113,10 @@ def _copied(image: object) -> ImageRecord:
 def _refusal(raw_to_tensor: Callable[..., Any], data: bytes, info: dict[str, Any]) -> Refusal:
     try:
         raw_to_tensor(data, info)
+    except ValueError as error:
+        return {"error": crash_report(error), "is_value_error": True}
     except Exception as error:
-        return {"error": crash_report(error), "is_value_error": isinstance(error, ValueError)}
+        return {"error": crash_report(error), "is_value_error": False}
     return {"error": None, "is_value_error": False}
 
 

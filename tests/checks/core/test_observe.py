@@ -58,3 +58,15 @@ def test_warnings_are_suppressed():
     # pytest turns every warning into an error.
     with ignore_warnings():
         warnings.warn("suppressed", stacklevel=1)
+
+
+def test_a_subclass_does_not_answer_for_its_tensor():
+    class Lying(torch.Tensor):
+        def numpy(self):
+            return np.ones(2)
+
+        detach = cpu = lambda self: self
+
+    record = record_image(torch.zeros(3).as_subclass(Lying))
+    assert record["kind"] == "Tensor"
+    assert record["array"].tolist() == [0, 0, 0]
