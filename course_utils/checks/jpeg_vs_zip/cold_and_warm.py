@@ -20,11 +20,12 @@ from course_utils.checks.core import (
     Truth,
     attempt,
     folder_with,
-    ignore_warnings,
+    type_name,
     value_of,
 )
 from course_utils.checks.world import BaseWorld, Handle, Oracle, served
 from course_utils.storage import page_cache
+from course_utils.system import fork_by_default
 
 MIN_EPOCHS = 3
 # The clock of `benchmark`, which reads it at the start of an epoch, after its first batch and at its end.
@@ -143,24 +144,28 @@ class EpochRecord(TypedDict):
 
 
 class Measured(TypedDict):
-    """What the student's function returned: the benchmark's result, and two rates in images/s."""
+    """What the student's function returned: the benchmark's result, and two rates in images/s.
+
+    Of a rate that is no number, it holds the name of its type.
+    """
 
     epochs: list[EpochRecord]
     batch_size: int | None
     num_workers: int | None
-    cold: float
-    warm: float
+    cold: float | str
+    warm: float | str
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw the numbers of images of two datasets, and the settings that their measurements must use."""
-    images, batch_sizes = (
-        rng.choice(range(20, 40), 2, replace=False),
-        rng.choice(range(3, 9), 2, replace=False),
-    )
+    """Draw two datasets and the settings of their measurements: the last batch is short, one has a worker."""
+    sizes = rng.choice(range(3, 9), 2, replace=False).tolist()
     settings = [
-        {"images": int(number), "batch_size": int(size), "num_workers": 0}
-        for number, size in zip(images, batch_sizes, strict=True)
+        {
+            "images": size * int(rng.integers(4, 7)) + int(rng.integers(1, size)),
+            "batch_size": size,
+            "num_workers": workers,
+        }
+        for workers, size in enumerate(sizes)
     ]
     return {"settings": settings}, {"settings": settings, "key": rng.bytes(16)}
 
@@ -178,7 +183,7 @@ def probe(inputs: Inputs, world: Handle, measure: Callable[..., Any]) -> Evidenc
         return attempt(lambda: _plain(measure(dataset, batch_size, num_workers)))
 
     replaced = mock.patch.object(page_cache, "evict", evict), mock.patch(CLOCK, world.clock)
-    with folder_with({"images.bin": b"."}) as folder, ignore_warnings(), replaced[0], replaced[1]:
+    with folder_with({"images.bin": b"."}) as folder, fork_by_default(), replaced[0], replaced[1]:
         return [measured(number, **settings) for number, settings in enumerate(inputs["settings"])]
 
 
@@ -194,9 +199,16 @@ def _plain(returned: Any) -> Measured | dict[str, str]:  # noqa: ANN401 - the st
         "epochs": epochs,
         "batch_size": getattr(result, "batch_size", None),
         "num_workers": getattr(result, "num_workers", None),
-        "cold": float(cold),
-        "warm": float(warm),
+        "cold": _number(cold),
+        "warm": _number(warm),
     }
+
+
+def _number(rate: Any) -> float | str:  # noqa: ANN401 - the student's rate
+    if isinstance(rate, torch.Tensor | np.ndarray) and rate.ndim == 0:
+        rate = rate.item()
+    is_number = isinstance(rate, int | float | np.number) and not isinstance(rate, bool)
+    return float(rate) if is_number else type_name(rate)
 
 
 def judge(truth: Truth, found: Evidence, world: World) -> str:
@@ -274,7 +286,7 @@ def _expect_settings(settings: dict[str, int], measured: Measured, timings: list
                 f"Your function was called with {name}={settings[name]}, but it measured with {used}. Pass "
                 "your arguments on to benchmark.",
             )
-    if any(timing.first_reads != settings["batch_size"] for timing in timings):
+    if not settings["num_workers"] and any(t.first_reads != settings["batch_size"] for t in timings):
         raise Mistake(
             "other_settings",
             f"Your function was called with batch_size={settings['batch_size']}, but the first batch of an "
@@ -287,7 +299,14 @@ def _later(epochs: list[EpochRecord]) -> list[EpochRecord]:
     return [epoch for epoch in epochs if epoch["number"] > 0]
 
 
-def _expect_cold_rate(rate: float, epochs: list[EpochRecord], batch_size: int) -> None:
+def _expect_number(rate: float | str) -> float:
+    if isinstance(rate, str):
+        raise Mistake("rate_no_number", f"A rate that you return is of type {rate}; return a number.")
+    return rate
+
+
+def _expect_cold_rate(rate: float | str, epochs: list[EpochRecord], batch_size: int) -> None:
+    rate = _expect_number(rate)
     first, later = [epoch for epoch in epochs if epoch["number"] == 0], _later(epochs)
     if _is_one_of(rate, _rates(first)):
         return
@@ -296,10 +315,15 @@ def _expect_cold_rate(rate: float, epochs: list[EpochRecord], batch_size: int) -
         raise Mistake("swapped", "The cold rate that you return is that of a later epoch, not of the first.")
     if _is_one_of(rate, _rates(epochs)):
         raise Mistake("cold_in_the_mean", "Your cold rate mixes all epochs; cold is the first epoch alone.")
-    raise Mistake("other_rate", "Your cold rate is not images divided by seconds of the first epoch.")
+    raise Mistake(
+        "other_rate",
+        "Your cold rate is not images divided by seconds of the first epoch in the result. (A clock of your "
+        "own would also measure what happens around the epochs.)",
+    )
 
 
-def _expect_warm_rate(rate: float, epochs: list[EpochRecord], batch_size: int) -> None:
+def _expect_warm_rate(rate: float | str, epochs: list[EpochRecord], batch_size: int) -> None:
+    rate = _expect_number(rate)
     later = _later(epochs)
     if _is_one_of(rate, _rates(later)):
         return
@@ -315,7 +339,11 @@ def _expect_warm_rate(rate: float, epochs: list[EpochRecord], batch_size: int) -
             "a_single_epoch",
             "Your warm rate is that of a single epoch; use all later ones (their median or their total).",
         )
-    raise Mistake("other_rate", "Your warm rate is not images per second of the epochs after the first.")
+    raise Mistake(
+        "other_rate",
+        "Your warm rate is not images per second of the epochs after the first in the result. (A clock of "
+        "your own would also measure what happens around the epochs.)",
+    )
 
 
 def _rates(
@@ -328,7 +356,15 @@ def _rates(
 
 
 def _expect_images_per_second(rate: float, epochs: list[EpochRecord], batch_size: int) -> None:
-    if _is_one_of(rate, _rates(epochs, lambda e: -(-e["images"] // batch_size))):
+    if any(rate == round(right, digits) for right in _rates(epochs) for digits in range(7)):
+        raise Mistake("rounded", "Your rate is rounded: return it as it is, and round what you print.")
+    if _is_one_of(rate, [batch_size * wrong for wrong in _batch_rates(epochs, batch_size)]):
+        raise Mistake(
+            "counts_full_batches",
+            "Your rate counts batch_size images for every batch, or leaves the last one out, which has "
+            "fewer: an epoch has epoch.images images.",
+        )
+    if _is_one_of(rate, _batch_rates(epochs, batch_size)):
         raise Mistake(
             "batches_per_second", "Your rate is in batches per second; an epoch has len(dataset) images."
         )
@@ -342,6 +378,14 @@ def _expect_images_per_second(rate: float, epochs: list[EpochRecord], batch_size
             "Your time starts after the first batch, but waiting for that batch is the cost of a cold start. "
             "Include it.",
         )
+
+
+def _batch_rates(epochs: list[EpochRecord], batch_size: int) -> list[float]:
+    """Return the rates in batches per second, without the short last batch and with it."""
+    return [
+        *_rates(epochs, lambda e: e["images"] // batch_size),
+        *_rates(epochs, lambda e: -(-e["images"] // batch_size)),
+    ]
 
 
 def _is_one_of(rate: float, rates: list[float]) -> bool:
