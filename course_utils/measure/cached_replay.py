@@ -63,8 +63,11 @@ def headroom(
         warm_up: untimed steps before them, in addition to the prefetched batches of a `DataLoader`.
 
     Raises:
-        ValueError: The loader has too few batches; if it has a length, before anything is timed.
+        ValueError: A number is out of range, a batch is not a sequence of tensors, or the loader has too few
+            batches; if it has a length, before anything is timed.
     """
+    if num_batches < 1 or warm_up < 0:
+        raise ValueError(f"num_batches={num_batches}, warm_up={warm_up}: at least 1 and 0")
     device = torch.device(device)
     workers = getattr(dataloader, "num_workers", 0)
     warm_up += workers * (getattr(dataloader, "prefetch_factor", None) or 0)
@@ -77,11 +80,20 @@ def headroom(
     first = next(batches, None)
     if first is None:
         raise ValueError("the loader is empty")
+    _require_tensors(first)
     replay = repeat([tensor.to(device) for tensor in first])
     cached = _seconds_per_step(replay, step, device, num_batches, warm_up)
     del batches  # stops the workers of the first pass
     fed = ([tensor.to(device, non_blocking=True) for tensor in batch] for batch in dataloader)
     return Headroom(_seconds_per_step(fed, step, device, num_batches, warm_up), cached, device.type)
+
+
+def _require_tensors(batch: object) -> None:
+    if not isinstance(batch, list | tuple) or not all(isinstance(one, torch.Tensor) for one in batch):
+        raise ValueError(
+            f"the loader yields batches of type {type(batch).__name__}; each must be a list or tuple of "
+            "tensors, which are the arguments of the step"
+        )
 
 
 def _seconds_per_step(

@@ -11,6 +11,7 @@ Example:
 """
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
@@ -78,10 +79,13 @@ def benchmark(
             ``prefetch_factor``, ``seed``, ``collate_fn``, ...
 
     Raises:
-        ValueError: The numbers of epochs and repeats give no result, or a ready loader gets settings.
+        ValueError: The numbers of epochs and repeats give no result, a dataset lacks settings or a ready
+            loader gets some, or a batch holds no tensor with a length.
     """
     if files is None:  # datasets name their files by paths or a path
         files = cast("Files | None", _first_attribute(dataset, "paths", "path"))
+    if not isinstance(files, str | os.PathLike | None):
+        files = list(files)  # it is needed before and after each epoch
     _validate(epochs, repeats, warm_start, cold_start, files)
     settings = {
         "batch_size": batch_size,
@@ -127,7 +131,12 @@ def compare(
 
     Returns:
         One result per dataset, in their order.
+
+    Raises:
+        ValueError: There is nothing to measure.
     """
+    if not datasets or repeats < 1:
+        raise ValueError(f"{len(datasets)} datasets, repeats={repeats}: at least one of each")
     rounds = tqdm(range(repeats), desc="rounds", file=sys.stdout, disable=not progress)
     turns = [
         [benchmark(dataset, label=label, **settings) for label, dataset in datasets.items()] for _ in rounds
@@ -146,12 +155,17 @@ def time_epoch(loader: Loader, number: int, device: torch.device, cache: CacheSt
         cache: the page cache before the epoch, stored in the result.
 
     Raises:
-        ValueError: The loader yields no batch.
+        ValueError: The loader yields no batch, or one without a tensor that has a length.
     """
     first, images, nbytes = None, 0, 0
     start = perf_counter()
     for batch in loader:
         tensors = [tensor.to(device, non_blocking=True) for tensor in _tensors(batch)]
+        if not tensors or not tensors[0].ndim:
+            raise ValueError(
+                f"a batch of type {type(batch).__name__} holds no tensor with a length, which is its number "
+                "of samples; collate samples to tensors"
+            )
         if first is None:
             first = perf_counter() - start
         images += len(tensors[0])
@@ -174,12 +188,15 @@ def _validate(epochs: int, repeats: int, warm_start: bool, cold_start: bool, fil
         )
     if warm_start and cold_start:
         raise ValueError("cold_start affects the first epoch, which warm_start excludes: choose one")
-    if cold_start and files is None:
+    if cold_start and not files:
         raise ValueError("cold_start needs the dataset's files, which are unknown: pass files=...")
 
 
 def _loader(dataset: Source, shuffle: bool, settings: dict[str, Any], options: dict[str, Any]) -> Loader:
     if not _is_ready_loader(dataset):
+        for name in ("batch_size", "num_workers"):
+            if settings[name] is None:
+                raise ValueError(f"{name}=None: give a number; None is for loaders that have their own")
         # Whatever has __getitem__ and __len__ serves DataLoader as a dataset.
         return make_loader(cast("Dataset[object]", dataset), shuffle=shuffle, **settings, **options)
     own = [name for name, value in {**settings, **options}.items() if value is not None]

@@ -55,7 +55,12 @@ def worker_advice(requested: int) -> str:
 
     Returns:
         One or two sentences to display beside a result.
+
+    Raises:
+        ValueError: The number is negative.
     """
+    if requested < 0:
+        raise ValueError(f"{requested} workers: there cannot be fewer than 0")
     cores = usable_cores()
     have = f"{_count(requested, 'worker')} on {_count(cores, 'usable core')}"
     if requested == 0:

@@ -85,3 +85,17 @@ def test_dataloader_batches_reach_the_step():
     loader = DataLoader(SyntheticImageDataset(10, 4), batch_size=2)
     headroom(loader, lambda images, labels: seen.append(labels.tolist()), "cpu", num_batches=3)
     assert seen == 5 * [[0, 1]] + [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]
+
+
+@pytest.mark.parametrize(
+    "numbers", [{"num_batches": -1}, {"num_batches": 0}, {"num_batches": 2, "warm_up": -1}]
+)
+def test_numbers_out_of_range_raise(fake_time, numbers):
+    with pytest.raises(ValueError, match="at least 1 and 0"):
+        headroom(slow_loader(fake_time, 1.0), lambda *batch: None, "cpu", **numbers)
+
+
+@pytest.mark.parametrize("batch", [torch.zeros(4, 3), {"images": torch.zeros(4)}, ["a"], "ab"])
+def test_batch_that_is_no_sequence_of_tensors_raises(batch):
+    with pytest.raises(ValueError, match=f"batches of type {type(batch).__name__}"):
+        headroom([batch] * 9, lambda *batch: None, "cpu", num_batches=2)

@@ -233,3 +233,37 @@ def test_progress_goes_to_stdout(images, capfd):
 def test_benchmark_leaves_no_worker_behind(images):
     benchmark(images, 2, 4, 2, True, False, "cpu")
     assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("name", ["batch_size", "num_workers"])
+def test_dataset_needs_its_settings(images, name):
+    """Without a batch size, the three channels of each image would count as three images."""
+    with pytest.raises(ValueError, match=f"{name}=None: give a number"):
+        benchmark(images, 1, **{"batch_size": 2, **PLAIN, name: None})
+
+
+def test_iterator_of_files_is_read_once_and_serves_all_repeats(tmp_path, images, monkeypatch):
+    paths = [tmp_path / "a", tmp_path / "b"]
+    for path in paths:
+        path.write_bytes(bytes(9))
+    evicted = []
+    monkeypatch.setattr(page_cache, "evict", lambda files: evicted.append(list(files)))
+    benchmark(images, 1, 2, **PLAIN, files=iter(paths), cold_start=True, repeats=2)
+    assert evicted == [paths, paths]
+
+
+def test_cold_start_without_any_file_raises(images):
+    with pytest.raises(ValueError, match="cold_start needs"):
+        benchmark(images, 1, 2, **PLAIN, files=iter(()), cold_start=True)
+
+
+@pytest.mark.parametrize("batch", [["a", "b"], [], {"n": 3}, torch.tensor(3)])
+def test_batch_without_tensors_raises(batch):
+    with pytest.raises(ValueError, match=f"a batch of type {type(batch).__name__} holds no tensor"):
+        time_epoch([batch], 0, CPU)
+
+
+@pytest.mark.parametrize(("datasets", "repeats"), [({}, 1), ({"a": batches(1)}, 0)])
+def test_comparing_nothing_raises(datasets, repeats):
+    with pytest.raises(ValueError, match="at least one of each"):
+        compare(datasets, repeats=repeats, epochs=1, **READY)

@@ -88,3 +88,8 @@ def test_no_control_group_means_no_quota(tmp_path):
 def test_advice_depends_on_requested_workers(monkeypatch, requested, says):
     monkeypatch.setattr(cpu_count, "usable_cores", lambda: 2)
     assert says in cpu_count.worker_advice(requested)
+
+
+def test_negative_number_of_workers_raises():
+    with pytest.raises(ValueError, match="-3 workers"):
+        cpu_count.worker_advice(-3)
