@@ -110,6 +110,7 @@ class GpuEngine:
     Attributes:
         now: The host's clock, in simulated seconds.
         waits: How often the host waited for the device.
+        drains: How often it waited until no stream had anything left to do.
         log: Every copy, use and free.
         races: The kinds of races.
     """
@@ -117,7 +118,7 @@ class GpuEngine:
     def __init__(self, copy_seconds: float = 1.0, strict: bool = True) -> None:
         self.copy_seconds, self.strict = copy_seconds, strict
         self.now = 0.0
-        self.waits = 0
+        self.waits = self.drains = 0
         self.log: list[LogEntry] = []
         self.races: list[str] = []
         self._current = 0
@@ -284,6 +285,7 @@ class GpuEngine:
         if until > self.now:
             self.waits += 1
             self.now = until
+            self.drains += all(busy_until <= until for busy_until in self._busy_until.values())
 
     def _allocate(self, stream: int) -> Block:
         for block in reversed(self._free):

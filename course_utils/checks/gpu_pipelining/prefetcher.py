@@ -1,13 +1,17 @@
 """Check a wrapper that copies the next batch to the device while the current one is computed."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise, zip_longest
 from typing import Any, TypedDict
 
 import numpy as np
 
-from course_utils.checks.core import Evidence, Inputs, Mistake, Truth
+from course_utils.checks.core import Attempt, Inputs, Mistake, Truth, attempt, value_of
 from course_utils.checks.world import BaseWorld, Handle, Part
 from course_utils.fakes import FOR_USERS, DeviceBatch, FakeCuda, GpuEngine, HostBatch
+
+FARTHEST_AHEAD = 8
 
 
 class Times(TypedDict):
@@ -32,16 +36,17 @@ class Epoch(GpuEngine):
     Attributes:
         on_device: Whether all batches that arrived were on the device.
         used: The values of the batches that arrived.
-        ahead: By how many batches the loader was ahead at most.
-        waits_of_host: How often the host waited for the device, the end of the training left out.
+        ahead: Of how many batches, with the one to compute, the copy was queued at most when one arrived.
+        drains_of_host: How often the host waited until the device had nothing to do, the end of the training
+            left out.
         complete: Whether the training came to its end.
     """
 
     def __init__(self, scenario: Scenario) -> None:
         super().__init__(copy_seconds=scenario["copy"], strict=False)
-        self._scenario, self._loaded = scenario, 0
+        self._scenario, self._loaded, self._copied = scenario, 0, 0
         self.on_device, self.used, self.ahead = True, list[list[object]](), 0
-        self.waits_of_host, self.complete = 0, False
+        self.drains_of_host, self.complete = 0, False
 
     def load(self) -> list[int] | None:
         """Load the next batch into pinned memory; return its tensors, or None after the last one."""
@@ -51,9 +56,14 @@ class Epoch(GpuEngine):
         self._loaded += 1
         return [self.host_tensor(value, pinned=True) for value in self._scenario["values"][self._loaded - 1]]
 
+    def copy(self, host: int, non_blocking: bool) -> int:
+        """Queue a copy, as every device does, and count it."""
+        self._copied += 1
+        return super().copy(host, non_blocking)
+
     def train(self, tensors: list[int]) -> None:
         """Compute with the tensors of a batch that has arrived."""
-        self.ahead = max(self.ahead, self._loaded - len(self.used))
+        self.ahead = max(self.ahead, self._copied // 2 - len(self.used))
         self.used.append([self.value(tensor) for tensor in tensors])
         self.kernel(self._scenario["compute"], tensors)
         if self._scenario["loop_waits"]:  # as a loop does that reads the loss
@@ -65,7 +75,7 @@ class Epoch(GpuEngine):
 
     def finish(self) -> None:
         """Wait for the end of the training."""
-        self.waits_of_host, self.complete = self.waits, True
+        self.drains_of_host, self.complete = self.drains, True
         self.synchronize()
 
 
@@ -79,14 +89,18 @@ class World(BaseWorld):
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw epochs dominated by computing, copying or loading, one of a loop that waits, and short ones."""
+    """Draw epochs dominated by computing, copying or loading, one of a loop that waits, and short ones.
+
+    The last two are read in turn.
+    """
     times: list[Times] = [
         {"load": 0.5, "copy": 1.0, "compute": 6.0, "loop_waits": False},
         {"load": 0.5, "copy": 3.0, "compute": 2.0, "loop_waits": False},
         {"load": 4.0, "copy": 1.5, "compute": 5.0, "loop_waits": False},
         {"load": 0.5, "copy": 2.0, "compute": 4.0, "loop_waits": True},
     ]
-    lengths = [(t, int(rng.integers(22, 28))) for t in times] + [(times[0], 1), (times[0], 0)]
+    lengths = [(t, int(rng.integers(22, 28))) for t in times]
+    lengths += [(times[0], 1), (times[0], 0), (times[0], 6), (times[1], 5)]
     scenarios = [_scenario(rng, t, batches) for t, batches in lengths]
     return {"epochs": len(scenarios)}, {"scenarios": scenarios}
 
@@ -99,34 +113,64 @@ def _scenario(rng: np.random.Generator, times: Times, batches: int) -> Scenario:
     }
 
 
-def probe(inputs: Inputs, world: Handle, prefetch: Callable[..., Iterable[Any]]) -> Evidence:
-    """Train through the wrapper on simulated GPUs, which record what happens on them."""
-    for number in range(inputs["epochs"]):
-        _train(world.part(1 + number), prefetch)
-    return {}
+def probe(inputs: Inputs, world: Handle, prefetch: Callable[..., Iterable[Any]]) -> Attempt:
+    """Train through the wrapper on simulated GPUs, which record what happens on them.
+
+    Returns:
+        The error of the two epochs that are read in turn, if there was one.
+    """
+    epochs = [_train(world.part(1 + number), prefetch) for number in range(inputs["epochs"])]
+    for epoch in epochs[:-2]:
+        deque(epoch, maxlen=0)
+    return attempt(lambda: deque(zip_longest(*epochs[-2:]), maxlen=0).clear())
 
 
-def _train(epoch: Handle, prefetch: Callable[..., Iterable[Any]]) -> None:
+class Loader:
+    """Any iterable of batches: it has no length, and `next` needs an iterator of it."""
+
+    def __init__(self, gpu: FakeCuda) -> None:
+        self._gpu = gpu
+
+    def __iter__(self) -> Iterator[list[HostBatch]]:
+        while (tensors := self._gpu.call("load")) is not None:
+            yield [HostBatch(self._gpu, number=tensor) for tensor in tensors]
+
+
+def _train(epoch: Handle, prefetch: Callable[..., Iterable[Any]]) -> Iterator[None]:
+    """Train on one simulated GPU, one batch for each step of this iterator."""
     gpu = FakeCuda(engine=epoch)
-
-    def loader() -> Iterator[list[HostBatch]]:
-        while (tensors := gpu.call("load")) is not None:
-            yield [HostBatch(gpu, number=tensor) for tensor in tensors]
-
-    for batch in prefetch(loader(), "cuda", gpu):
+    for batch in prefetch(Loader(gpu), "cuda", gpu):
         tensors = list(batch)
         if all(isinstance(tensor, DeviceBatch) for tensor in tensors):
             gpu.call("train", [tensor.number for tensor in tensors])
         else:
             gpu.call("train_on_host")
+        yield
     gpu.call("finish")
 
 
-def judge(truth: Truth, found: Evidence, world: World) -> str:
+def judge(truth: Truth, found: Attempt, world: World) -> str:
     """Check every epoch: all batches arrive, no race occurs, and it is as fast as overlap allows."""
-    if found != {}:
-        raise Mistake("no_evidence", "The check got data of an unexpected form from your answer.")
     epochs = list(zip(truth["scenarios"], world.epochs, strict=True))
+    _expect_right(epochs[:-2])
+    try:
+        value_of(found)
+        _expect_right(epochs[-2:])
+    except Mistake as mistake:
+        raise Mistake(
+            "shares_state",
+            "Each epoch is right by itself, but two that are read in turn disturb each other. Keep streams "
+            "and batches in variables of each call of prefetch, not in global ones or on a class.",
+        ) from mistake
+    if not all(epoch.complete for _, epoch in epochs):
+        raise Mistake("no_evidence", "The training through your wrapper did not come to its end.")
+    return (
+        "Every batch arrives once and in order, no kernel reads memory before its copy is done or after it "
+        "was freed, and an epoch takes as long as the longest of loading, copying and computing."
+    )
+
+
+def _expect_right(epochs: list[tuple[Scenario, Epoch]]) -> None:
     for scenario, epoch in epochs:
         if not epoch.on_device:
             raise Mistake(
@@ -138,12 +182,6 @@ def judge(truth: Truth, found: Evidence, world: World) -> str:
     for scenario, epoch in epochs:
         _expect_no_host_waits(scenario, epoch)
         _expect_overlap(scenario, epoch)
-    if not all(epoch.complete for _, epoch in epochs):
-        raise Mistake("no_evidence", "The training through your wrapper did not come to its end.")
-    return (
-        "Every batch arrives once and in order, no kernel reads memory before its copy is done or after it "
-        "was freed, and an epoch takes as long as the longest of loading, copying and computing."
-    )
 
 
 def _expect_all_batches(scenario: Scenario, epoch: Epoch) -> None:
@@ -182,13 +220,13 @@ def _expect_no_race(scenario: Scenario, epoch: Epoch) -> None:
 
 
 def _expect_no_host_waits(scenario: Scenario, epoch: Epoch) -> None:
-    if scenario["loop_waits"] or epoch.waits_of_host <= scenario["batches"] / 2 + 1:
+    if scenario["loop_waits"] or epoch.drains_of_host <= scenario["batches"] / 2 + 1:
         return
     raise Mistake(
         "synchronises_every_step",
-        f"In {scenario['batches']} steps the host waits {epoch.waits_of_host} times for the device "
-        "(synchronize, or a copy without non_blocking) and cannot load anything meanwhile. Let streams wait "
-        "for each other instead.",
+        f"In {scenario['batches']} steps the host waits {epoch.drains_of_host} times until the device has "
+        "nothing left to do (synchronize, or a copy without non_blocking). Let streams wait for each other "
+        "instead.",
     )
 
 
@@ -196,6 +234,12 @@ def _expect_overlap(scenario: Scenario, epoch: Epoch) -> None:
     load, copy, compute = stages = scenario["load"], 2 * scenario["copy"], scenario["compute"]
     step = max(load + compute, copy) if scenario["loop_waits"] else max(stages)
     allowed = scenario["batches"] * step + 2 * sum(stages)
+    if epoch.ahead > FARTHEST_AHEAD:
+        raise Mistake(
+            "far_ahead",
+            f"You copy {epoch.ahead - 1} batches ahead. They fill the memory of the device, and the first "
+            "step waits for all of them to be loaded: one or two are enough.",
+        )
     if epoch.now <= allowed:
         return
     loop = " whose loop waits for each step" if scenario["loop_waits"] else ""
@@ -210,6 +254,20 @@ def _expect_overlap(scenario: Scenario, epoch: Epoch) -> None:
         raise Mistake(
             "nothing_ahead", took + "Start the copy of the next batch before you yield the current one."
         )
+    if _waits_for_next_copy(scenario, epoch) > scenario["batches"] / 2:
+        raise Mistake(
+            "waits_for_the_next_copy",
+            took + "Kernels wait for the copy of the next batch, too: wait_stream waits for all that is "
+            "queued on the side stream at that moment. Call it before you queue the next copy, or record an "
+            "event after each copy.",
+        )
     raise Mistake(
         "no_overlap", took + "Something prevents copies from overlapping with kernels; look for a wait."
     )
+
+
+def _waits_for_next_copy(scenario: Scenario, epoch: Epoch) -> int:
+    """Count the batches whose kernel starts at the very moment when the copy of the next batch ends."""
+    starts = {row.value: row.start for row in epoch.log if row.kind == "use"}
+    ends = {row.value: row.end for row in epoch.log if row.kind == "copy"}
+    return sum(starts[now[0]] == ends[after[-1]] for now, after in pairwise(scenario["values"]))
