@@ -142,7 +142,8 @@ def _process_of(sock: socket.socket) -> int:
 @contextmanager
 def open_world(world: BaseWorld) -> Iterator[Handle]:
     """Serve a world to this process and its descendants, as a notebook does; yield the handle to it."""
-    with tempfile.TemporaryDirectory() as folder:
+    # The path of a socket has 100 characters at most, and that of the usual temporary folder may be longer.
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         address = str(Path(folder) / "world")
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(address)

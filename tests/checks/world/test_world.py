@@ -53,6 +53,7 @@ def ask(handle, index):
     return os.getpid(), handle.item(index)
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("start_method", ["fork", "spawn"])
 def test_child_asks_over_a_connection_of_its_own(shelf, handle, start_method):
     assert handle.item(0) == 10
