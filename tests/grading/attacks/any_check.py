@@ -106,4 +106,68 @@ for name in ("attempt", "record_image", "value_of"):
     if hasattr(module, name):
         setattr(module, name, lambda *everything: {"value": 0})
 """,
+    "world_is_asked_nonsense": """
+import gc, threading
+from course_utils.checks.world import Handle
+def ask():
+    for _ in range(200):
+        for handle in [one for one in gc.get_objects() if type(one) is Handle]:
+            for name in ("item", "returned", "answer", "record", "__init__", "caller", "synchronize", "draw"):
+                for arguments in ((), (2**200,), (b"x" * 10**6,), ([[[]]] * 99,), (-1, -1), ("a", None, 1.5)):
+                    try:
+                        handle.call(name, *arguments)
+                    except Exception:
+                        pass
+threading.Thread(target=ask, daemon=True).start()
+""",
+    "world_answers_are_invented": """
+from course_utils.checks.world import handle as room
+room.Handle.call = lambda self, method, *arguments: 0
+""",
+    "world_answers_are_remembered": """
+from course_utils.checks.world import handle as room
+real, known = room.Handle.call, {}
+def call(self, method, *arguments):
+    key = (method, repr(arguments))
+    if key not in known:
+        known[key] = real(self, method, *arguments)
+    return known[key]
+room.Handle.call = call
+""",
+    "world_address_is_taken_over": """
+import gc, os, socket, threading
+from course_utils.checks.world import handle as room
+real = room.Handle.__init__
+def take_over(self, address, *rest, **options):
+    real(self, address, *rest, **options)
+    try:
+        os.rename(address, address + ".old")
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(address)
+        listener.listen()
+        threading.Thread(target=lambda: [listener.accept() for _ in range(9)], daemon=True).start()
+    except OSError:
+        pass
+room.Handle.__init__ = take_over
+""",
+    "world_is_flooded_by_children": """
+import os, socket
+from course_utils.checks.world import handle as room
+real = room.Handle.__init__
+def flood(self, address, *rest, **options):
+    real(self, address, *rest, **options)
+    if os.fork() == 0:
+        held = []
+        for _ in range(2000):
+            try:
+                one = socket.socket(socket.AF_UNIX)
+                one.settimeout(0.1)
+                one.connect(address)
+                one.sendall(b"\\xff" * 100)
+                held.append(one)
+            except OSError:
+                break
+        os._exit(0)
+room.Handle.__init__ = flood
+""",
 }
