@@ -5,12 +5,11 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn, ParamSpec, TypeVar
-
-import torch
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -123,7 +122,8 @@ def _run_and_exit(writer: int, function: Callable[[], object]) -> NoReturn:
     try:
         signal.alarm(_TIMEOUT)
         gc.disable()
-        torch.set_num_threads(1)
+        if torch := sys.modules.get("torch"):  # not imported for this: a sandbox's fork server has none
+            torch.set_num_threads(1)
         data = _pickled_outcome(function)
         with os.fdopen(writer, "wb") as pipe:
             pipe.write(data)

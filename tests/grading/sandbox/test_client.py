@@ -190,6 +190,11 @@ def test_pictures_and_text_are_returned(sandbox):
     assert reply.pictures[0].startswith(b"\x89PNG")
 
 
+def test_fork_server_imports_only_what_it_is_told(sandbox):
+    """torch costs seconds at each start of a sandbox, and hundreds of megabytes."""
+    assert sandbox.run([Step(0, "import sys\nprint('torch' in sys.modules)")], {})[0].text == "False\n"
+
+
 def test_choose_refuses_without_a_working_backend(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(backends, "works", lambda kind: False)
     with pytest.raises(backends.NoSandboxError, match="--sandbox none"):

@@ -4,12 +4,13 @@ import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from course_utils.grading.sandbox import fork_server, server_process
+from course_utils.grading.sandbox import budgets, fork_server, server_process
 from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.handouts.watched_folder import NotWatchedError
+from course_utils.grading.sandbox.handouts import NotWatchedError
 from course_utils.grading.sandbox.isolation import backends
 from course_utils.grading.sandbox.isolation.limits import Limits
 from course_utils.grading.sandbox.protocol import HOME
@@ -72,31 +73,33 @@ def test_only_what_a_submission_can_cause_is_reported_as_its_doing(monkeypatch, 
     def place(*arguments):
         raise error
 
-    monkeypatch.setattr(fork_server.WatchedFolder, "place", place)
+    files = fork_server.SubmissionFiles()
+    monkeypatch.setattr(files, "place", place)
     server = fork_server.ForkServer({"nested": True}, None)
+    server._files = files
     (tmp_path / "files").write_bytes(fork_server.evidence.encode({}))
     descriptor = os.open(tmp_path / "files", os.O_RDONLY)
-    message = {"action": "place_files", "folder": "/tmp/files"}
+    message = {"action": "place_files", "folder": "files"}
     if whose == "either":
         assert error.strerror in server.handle(message, [descriptor])
     else:
         with pytest.raises(OSError, match=error.strerror):
             server.handle(message, [descriptor])
+    files.close()
 
 
-FILL_DISK = """
-for name in range(9):
-    try:
-        open(f"/tmp/{name}", "wb").write(bytes(2**22))
-    except OSError:
-        pass
-"""
+def test_files_that_cannot_be_written_are_tried_again_before_that_is_the_answer(sandbox, starts, monkeypatch):
+    """A submission may have filled its disk."""
+    real = ServerProcess.ask
 
+    def ask(self, message, *descriptors):
+        if message["action"] == "place_files":
+            return "No space left on device"
+        return real(self, message, *descriptors)
 
-def test_full_disk_is_tried_again_before_it_is_the_answer(sandbox, starts):
-    handout = Handout(b"", "/tmp/files", {"a": b"1" * 100_000})
-    steps = [Step(0, FILL_DISK), Step(1, "total_of, ", **CHECK, handout=lambda: handout)]
-    reply = sandbox.run(steps, {})[1]
+    monkeypatch.setattr(ServerProcess, "ask", ask)
+    handout = Handout(b"", "files", {"a": b"1"})
+    reply = sandbox.run([Step(0, "total_of, ", **CHECK, handout=lambda: handout)], {})[0]
     assert (reply.outcome, "No space left" in reply.reason, len(starts)) == ("crashed", True, 1)
 
 
@@ -143,17 +146,45 @@ def test_error_of_an_exhausted_machine_is_tried_again(sandbox, starts):
     assert "Errno 11" in reply.error
 
 
+def four_slow_exercises() -> list[Step]:
+    slow = "import time\ntime.sleep(99)"
+    return [step for n in range(4) for step in (Step(2 * n, slow), Step(2 * n + 1, "()", **CHECK))]
+
+
+@pytest.mark.proof
 def test_slow_exercises_take_no_time_from_the_others():
-    steps = [
-        step
-        for n in range(4)
-        for step in (Step(2 * n, "import time\ntime.sleep(9)"), Step(2 * n + 1, "()", **CHECK))
-    ]
-    limits = Limits(cell_seconds=0.4, exercise_seconds=0.5)
+    limits = Limits(cell_seconds=2, exercise_seconds=2)
     with Sandbox(KINDS[0], (), limits, module_folders=[TOY], readable=[TOY]) as sandbox:
-        replies = sandbox.run([*steps, Step(8, "print('right')")], {})
+        replies = sandbox.run([*four_slow_exercises(), Step(8, "print('right')")], {})
     assert [replies[2 * n].outcome for n in range(4)] == ["timed out"] * 4
+    assert [replies[2 * n + 1].outcome for n in range(4)] == ["skipped"] * 4
     assert (replies[8].outcome, replies[8].text) == ("done", "right\n")
+
+
+def test_each_exercise_has_its_own_time(monkeypatch):
+    monkeypatch.setattr(budgets, "time", clock := SimpleNamespace(monotonic=lambda: clock.now, now=100.0))
+    steps = [*four_slow_exercises(), Step(8, "1")]
+    shared = budgets.Budgets(steps, Limits(cell_seconds=60, exercise_seconds=100))
+    for step in steps[:-1:2]:
+        assert shared.deadline(step, again=False) == clock.now + 60
+        clock.now += 60
+        shared.spend(step, 60)
+        check = steps[step.index + 1]
+        assert shared.deadline(check, again=False) == clock.now + 40
+        shared.spend(check, 40)
+        assert shared.deadline(check, again=False) is None
+    assert shared.deadline(steps[-1], again=False) == clock.now + 60
+
+
+def test_cells_that_run_again_cost_their_exercise_nothing_but_the_whole_is_bounded(monkeypatch):
+    monkeypatch.setattr(budgets, "time", clock := SimpleNamespace(monotonic=lambda: clock.now, now=100.0))
+    steps = four_slow_exercises()
+    shared = budgets.Budgets(steps, Limits(cell_seconds=60, exercise_seconds=100))
+    shared.spend(steps[0], 100)
+    assert shared.deadline(steps[0], again=True) == clock.now + 60
+    clock.now += 2 * 5 * 100
+    assert shared.deadline(steps[0], again=True) is None
+    assert shared.deadline(steps[-1], again=False) is None
 
 
 def test_more_crashes_than_exercises_skip_nothing(sandbox):
