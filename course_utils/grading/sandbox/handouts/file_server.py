@@ -38,7 +38,7 @@ class FileServer:
         self._tree, self._handles = Tree(), itertools.count(1)
         self._open: dict[int, int] = {}
         self._events: list[FileEvent] = []
-        self._last: dict[int, tuple[int, int]] = {}  # each thread's last operation and its file
+        self._last: dict[int, tuple[int, int]] = {}  # each thread's last operation and its node
         self._lock, self._supported = threading.Lock(), True
         self._stopped, self._stop = os.pipe()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -99,7 +99,7 @@ class FileServer:
         """
         match request.operation:
             case Operation.LOOKUP:
-                data = self._look_up(request)
+                return self._look_up(request)
             case Operation.GETATTR:
                 data = self._get_attributes(request)
             case Operation.OPEN | Operation.OPENDIR:
@@ -134,6 +134,7 @@ class FileServer:
             self._record(request, "look", self._tree.path(request.node, name))
         if node is None:
             raise FileNotFoundError(errno.ENOENT, name)
+        self._last[request.thread] = Operation.LOOKUP, node
         return fuse.entry_reply(node, self._tree.attributes(node))
 
     def _get_attributes(self, request: Request) -> bytes:
@@ -148,7 +149,8 @@ class FileServer:
         folder = request.operation == Operation.OPENDIR
         if not folder:
             name = self._tree.path(request.node)
-            self._forget_look(request, name)
+            if self._last.get(request.thread) == (Operation.LOOKUP, request.node):
+                self._forget_look(request, name)
             self._open[handle] = request.node
             self._record(request, "open", name, handle)
         return fuse.open_reply(handle, folder)
