@@ -74,12 +74,13 @@ def type_name(value: object) -> str:
 
 
 @contextlib.contextmanager
-def folder_with(files: dict[str, bytes] | str) -> Iterator[Path]:
+def folder_with(files: dict[str, bytes] | str, read_only: bool = False) -> Iterator[Path]:
     """Provide a temporary folder with these files, and restore the working directory afterwards.
 
     Args:
         files: Contents by name; a name may contain a subfolder. When grading, the files may exist already;
             then this is the path of their folder.
+        read_only: Whether nobody may change the folder, as when grading the file system that reports its use.
     """
     if isinstance(files, str):
         with contextlib.chdir("."), record_folder(Path(files)):
@@ -90,6 +91,9 @@ def folder_with(files: dict[str, bytes] | str) -> Iterator[Path]:
             target = Path(folder) / name
             target.parent.mkdir(exist_ok=True, parents=True)
             target.write_bytes(data)
+        if read_only:
+            for place in (Path(folder), *Path(folder).glob("**/")):
+                place.chmod(0o555)  # cleaning up makes it writable again
         with record_folder(Path(folder)):
             yield Path(folder)
 

@@ -74,7 +74,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
 
 def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Reads:
     """Read samples of two datasets in turn, in three generations of processes and in a DataLoader worker."""
-    with folder_with(inputs["files"]) as folder, ignore_warnings(), fork_by_default():
+    with folder_with(inputs["files"], read_only=True) as folder, ignore_warnings(), fork_by_default():
         one, two = (folder / pack for pack in PACKS)
         datasets = {one.name: dataset_class(one), two.name: dataset_class(two, transform=_mirror)}
         lengths = {pack: len(dataset) for pack, dataset in datasets.items()}

@@ -68,7 +68,7 @@ def _draw_order(rng: np.random.Generator, shards: list[list[str]]) -> list[int]:
 
 def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Reads:
     """Create two datasets, read from them in turn in this process, then in two children, as workers do."""
-    with folder_with(inputs["files"]) as folder, ignore_warnings():
+    with folder_with(inputs["files"], read_only=True) as folder, ignore_warnings():
         datasets = {name: dataset_class(folder / name) for name in inputs["orders"]}
         lengths = {name: len(dataset) for name, dataset in datasets.items()}
         epochs = {CREATED: _read_epochs(datasets, folder, inputs["orders"], CREATED)}
@@ -86,7 +86,8 @@ def _read_epochs(
     for epoch in range(EPOCHS):
         for step in range(max(map(len, orders.values()))):
             for name, dataset in datasets.items():
-                found[name][epoch] += record_samples(dataset, orders[name][step : step + 1])
+                index = orders[name][step : step + 1]
+                found[name][epoch] += record_samples(dataset, [i for i in index if i < len(dataset)])
     return found
 
 

@@ -77,7 +77,7 @@ def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> dict[str, Trips]
     """Pickle two datasets that were used, and two that were not; read the pickles in an older process."""
     orders: dict[str, list[int]] = inputs["orders"]
     with (
-        folder_with(inputs["files"]) as folder,
+        folder_with(inputs["files"], read_only=True) as folder,
         ignore_warnings(),
         waiting_child(partial(_receive, folder, orders)) as send,
     ):

@@ -59,16 +59,10 @@ assert os.stat(one).st_size == 200_000
 """)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "open(one, 'ab')",
-        "os.link(one, one + '2')",
-        "os.rename(one, one + '2')",
-        "os.mkdir(one + '2')",
-        "os.unlink(one)",
-    ],
-)
+CHANGES = ("open(one, 'ab')", "os.link(one, one + '2')", "os.rename(one, one + '2')", "os.unlink(one)")
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_nothing_can_be_changed(run, change):
     run(
         f"try:\n    {change}\nexcept OSError as error:\n    assert error.errno == {errno.EROFS}\nelse:\n    1 / 0\n"
