@@ -24,7 +24,7 @@ FEWER = {
     "json_labels": 60,
     "million_labels": 2,
     "operations_budget": 20,
-    "predicted_throughput": 10,
+    "predicted_throughput": 60,
     "prefetcher": 50,
     "reproducible_loader": 2,
     "stored_zip": 100,
