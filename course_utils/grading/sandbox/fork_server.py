@@ -25,6 +25,7 @@ from course_utils.checks.core import evidence
 from course_utils.grading.sandbox.control import answer_all
 from course_utils.grading.sandbox.handouts import NotWatchedError, SubmissionFiles
 from course_utils.grading.sandbox.isolation import (
+    TOO_MANY_PROCESSES,
     TOO_MUCH_MEMORY,
     Limits,
     exceeds_memory,
@@ -40,6 +41,7 @@ from course_utils.grading.sandbox.worker import make_shell
 # No submission can bring these about here: its own limits are its own.
 MACHINE_ERRORS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 EXIT_SECONDS = 0.5
+OWN_PROCESSES = 2  # of a submission, beside the student's
 LOOK_SECONDS, LOOK_SHARE = 0.1, 0.05  # between looks at a submission's memory; of one processor
 
 
@@ -60,7 +62,7 @@ class ForkServer:
         self._next_look = 0.0
 
     def watch(self) -> float | None:
-        """Kill a submission that uses more memory than it may, where no control group does.
+        """Kill a submission that has more memory or processes than it may, where no control group limits it.
 
         Returns:
             After how many seconds to look again; None if there is nothing to watch.
@@ -69,13 +71,20 @@ class ForkServer:
             return None
         start = time.monotonic()
         if start >= self._next_look:
-            file_systems = [self._inside(folder) for folder in PRIVATE]
-            if exceeds_memory(processes_below(self._child), file_systems, self._limits.memory_mb * 2**20):
-                self._kill_reason = TOO_MUCH_MEMORY
+            self._kill_reason = self._excess()
+            if self._kill_reason:
                 os.kill(self._child, signal.SIGKILL)
             now = time.monotonic()
             self._next_look = now + max(LOOK_SECONDS, (now - start) / LOOK_SHARE)
         return self._next_look - time.monotonic()
+
+    def _excess(self) -> str:
+        pids = processes_below(self._child)
+        if len(pids) > self._limits.processes + OWN_PROCESSES:
+            return TOO_MANY_PROCESSES
+        file_systems = [self._inside(folder) for folder in PRIVATE]
+        too_much = exceeds_memory(pids, file_systems, self._limits.memory_mb * 2**20)
+        return TOO_MUCH_MEMORY if too_much else ""
 
     def handle(self, message: ControlMessage, descriptors: list[int]) -> Any:  # noqa: ANN401 - any JSON
         """Do what a message asks for and return the answer."""

@@ -19,6 +19,7 @@ from course_utils.grading.sandbox.handouts import SubmissionFiles
 from course_utils.grading.sandbox.isolation import (
     Limits,
     apply_limits,
+    counts_processes_by_namespace,
     install_call_filter,
     join_new_session_keyring,
     namespaces,
@@ -128,7 +129,8 @@ def _student_process(
         namespaces.drop_privileges(message["user"] if setup["users"] else None)
         install_call_filter()
     limits, home = Limits(**message["limits"]), Path(message["home"])
-    apply_limits(limits, address_space=not setup["grouped"], processes=setup["nested"])
+    own_count = setup["nested"] and (setup["users"] or counts_processes_by_namespace())
+    apply_limits(limits, address_space=not setup["grouped"], processes=own_count)
     os.umask(0o077)
     os.environ["HOME"] = str(home)
     _write_files(home, channel.receive(Files).files)

@@ -60,6 +60,9 @@ print(json.dumps({
     "host": socket.gethostname(),
     "fuse": os.path.exists("/dev/fuse") and os.stat("/dev/fuse").st_rdev == os.makedev(10, 229),
     "working folder": os.getcwd(),
+    "processes": [pid for pid in os.listdir("/proc") if pid.isdigit() and int(pid) != os.getpid()],
+    "tracing init": libc.ptrace(16, 1, 0, 0),
+    "reading init": [read(f"/proc/1/{name}") for name in ("mem", "environ", "maps", "fd/0", "root/usr")],
 }))
 """
 
@@ -137,11 +140,17 @@ def test_nothing_of_a_loaded_session_is_seen(plain):
 
 @pytest.mark.skipif(not KINDS, reason="no sandbox works here")
 def test_a_submission_starts_with_nothing(plain):
-    for seen in plain:
+    assert_nothing(plain)
+
+
+def assert_nothing(reports: list[dict]) -> None:
+    for seen in reports:
         assert seen["keys"] == [-1] * 5
         assert (seen["key list"], seen["fuse"], seen["host"]) == ("", False, "sandbox")
         assert seen["terminal"] in ("No such device or address", "No such file or directory")
         assert seen["control groups"] == ["/"]
+        assert (seen["processes"], seen["tracing init"]) == (["1"], -1)
+        assert set(seen["reading init"]) == {"Permission denied"}
         assert (seen["nice"], seen["scheduler"], seen["out of memory"]) == (0, [0, 0], "1000\n")
         assert set(seen["descriptors"]) <= {"/dev/null", "/memfd", "socket", "/proc/2/fd"}
 
@@ -154,4 +163,5 @@ def test_nothing_of_an_ordinary_users_session_is_seen(tmp_path):
     plain = run_as_ordinary_user("import sys\n" + START, tmp_path / "a")
     loaded = run_as_ordinary_user(LOAD + START, tmp_path / "b")
     assert len(reports(plain.stdout)) == len(KINDS), plain.stderr
+    assert_nothing(reports(plain.stdout))
     assert reports(loaded.stdout) == reports(plain.stdout), loaded.stderr

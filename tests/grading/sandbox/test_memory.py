@@ -1,12 +1,13 @@
 """The memory of a whole submission is limited where no control group can do it, of whatever kind it is."""
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
-from course_utils.grading.sandbox import server_process
+from course_utils.grading.sandbox import fork_server, server_process
 from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.isolation import TOO_MUCH_MEMORY, backends
+from course_utils.grading.sandbox.isolation import TOO_MANY_PROCESSES, TOO_MUCH_MEMORY, backends, limits
 from course_utils.grading.sandbox.isolation.cgroups import Group
 from course_utils.grading.sandbox.isolation.limits import Limits
 from course_utils.grading.sandbox.steps import Step
@@ -89,6 +90,19 @@ def test_a_submission_with_too_much_memory_is_killed_with_the_reason(sandbox, ho
 def test_memory_that_processes_share_counts_once(sandbox):
     reply = sandbox.run([Step(0, FAIR)], {})[0]
     assert (reply.outcome, reply.text) == ("done", "done\n")
+
+
+def test_processes_are_counted_where_the_kernel_counts_those_of_the_account(monkeypatch):
+    """Before Linux 5.14 its limit would be shared with all that the teacher runs, and is not used."""
+    server = fork_server.ForkServer({"nested": True, "grouped": False}, None)
+    server._child, server._limits = 7, LIMITS
+    monkeypatch.setattr(fork_server, "processes_below", lambda pid: list(range(LIMITS.processes + 3)))
+    assert server._excess() == TOO_MANY_PROCESSES
+    releases = {"4.18.0-553.el8": False, "5.13.1": False, "5.14.0-70": True, "6.12+": True}
+    for release, by_namespace in releases.items():
+        uname = SimpleNamespace(sysname="Linux", release=release)
+        monkeypatch.setattr(limits.os, "uname", lambda uname=uname: uname)
+        assert limits.counts_processes_by_namespace() == by_namespace
 
 
 def test_unattached_system_v_memory_cannot_hold_much(sandbox):

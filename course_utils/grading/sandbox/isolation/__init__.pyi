@@ -7,9 +7,11 @@ from .cgroups import Group as Group
 from .cgroups import create_group as create_group
 from .inherited import join_new_session_keyring as join_new_session_keyring
 from .inherited import reset_inherited as reset_inherited
+from .limits import TOO_MANY_PROCESSES as TOO_MANY_PROCESSES
 from .limits import TOO_MUCH_MEMORY as TOO_MUCH_MEMORY
 from .limits import Limits as Limits
 from .limits import apply_limits as apply_limits
+from .limits import counts_processes_by_namespace as counts_processes_by_namespace
 from .usage import exceeds_memory as exceeds_memory
 from .usage import processes_below as processes_below
 from .usage import processor_seconds as processor_seconds

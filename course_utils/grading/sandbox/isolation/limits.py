@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import resource
 from dataclasses import dataclass
 
+TOO_MANY_PROCESSES = "The process was killed: it started more processes than a submission may have."
 TOO_MUCH_MEMORY = "The process was killed: it needed more memory than a submission may use."
 
 
@@ -30,6 +33,12 @@ class Limits:
     processes: int = 256
     file_mb: int = 512
     output_kb: int = 20
+
+
+def counts_processes_by_namespace() -> bool:
+    """Say whether the kernel limits processes of a user namespace apart from the account's others."""
+    version = [int(number) for number in re.findall(r"\d+", os.uname().release)[:2]]
+    return os.uname().sysname == "Linux" and version >= [5, 14]
 
 
 def apply_limits(limits: Limits, address_space: bool, processes: bool) -> None:
