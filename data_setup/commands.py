@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from data_setup.format import Identity
 
 ItemT = TypeVar("ItemT")
+MAX_NAMED = 5
 
 
 def photos(options: argparse.Namespace) -> None:
@@ -47,6 +48,11 @@ def imagenet(options: argparse.Namespace) -> None:
     source = CollectionSource(options.source, options.labels, options.count, options.seed)
     if not _is_finished(source.identity(), options):
         print(f"{options.source}: {source.available:,} images, {source.class_count:,} classes", flush=True)
+        if source.skipped:
+            named = ", ".join(source.skipped[:MAX_NAMED]) + (
+                ", ..." if len(source.skipped) > MAX_NAMED else ""
+            )
+            print(f"{len(source.skipped):,} files skipped, no images by their names: {named}", flush=True)
         if source.has_odd_classes and not options.yes:
             _confirm(source.class_count)
         _create(source, options)

@@ -128,6 +128,8 @@ def read_plan(staging: StagingDirectory) -> Plan | None:
         return None
     try:
         plan = json.loads(staging.plan.read_bytes())
+        if not isinstance(plan["identity"]["shards"], int):
+            raise ValueError("the number of shards is none")
         return Plan(identity=dict(plan["identity"]), classes=list(plan["classes"]))
     except (ValueError, KeyError, TypeError) as error:
         raise SetupError(f"{staging.plan} is damaged. Delete {staging.root}, then run this again.") from error

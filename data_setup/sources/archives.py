@@ -71,9 +71,13 @@ class ImageListing:
 
     Args:
         locations: In any order.
+
+    Attributes:
+        skipped: Names of files that are no images by their names, without hidden ones.
     """
 
     def __init__(self, locations: Iterable[FileLocation]) -> None:
+        self.skipped: list[str] = []
         names, numbers = [], array("q")
         for location in locations:
             names.append(_encoded(location.name))
@@ -130,7 +134,8 @@ def list_images(source: Path) -> ImageListing:
     """
     links: list[Link] = []
     unusable: list[Unusable] = []
-    images = ImageListing(_sort_out(_entries(source), links, unusable))
+    skipped: list[str] = []
+    images = ImageListing(_sort_out(_entries(source), links, unusable, skipped))
     if links:
         images = ImageListing(
             [*map(images.__getitem__, range(len(images))), *_resolve(images, links, unusable)]
@@ -141,6 +146,7 @@ def list_images(source: Path) -> ImageListing:
         raise SetupError(_refusal(source, "names that occur more than once", duplicates))
     if not len(images):
         raise SetupError(f"{source} has no image files ({', '.join(SUFFIXES)})")
+    images.skipped = skipped
     return images
 
 
@@ -151,7 +157,7 @@ def _entries(source: Path) -> Iterator[Entry]:
 
 
 def _sort_out(
-    entries: Iterable[Entry], links: list[Link], unusable: list[Unusable]
+    entries: Iterable[Entry], links: list[Link], unusable: list[Unusable], skipped: list[str]
 ) -> Iterator[FileLocation]:
     """Yield the locations of images; append what needs a closer look to the lists."""
     for entry in entries:
@@ -162,11 +168,18 @@ def _sort_out(
                 yield entry
             else:
                 unusable.append(entry)
+        elif not is_hidden(entry.name):
+            skipped.append(entry.name)
 
 
 def is_image_name(name: str) -> bool:
     """Return whether a file is an image by its name, and not hidden."""
-    return name.lower().endswith(SUFFIXES) and not any(part.startswith(".") for part in name.split("/"))
+    return name.lower().endswith(SUFFIXES) and not is_hidden(name)
+
+
+def is_hidden(name: str) -> bool:
+    """Return whether a file or a folder around it is hidden."""
+    return any(part.startswith(".") for part in name.split("/"))
 
 
 def _resolve(images: ImageListing, links: list[Link], unusable: list[Unusable]) -> Iterator[FileLocation]:

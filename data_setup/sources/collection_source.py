@@ -84,6 +84,11 @@ class CollectionSource:
         return len(np.unique(self._labels))
 
     @property
+    def skipped(self) -> list[str]:
+        """Names of the files of the collection that are no images by their names."""
+        return self._files.skipped
+
+    @property
     def has_odd_classes(self) -> bool:
         """Whether there is one class, or fewer than two images per class: labels may be something else."""
         return self.class_count == 1 or 2 * self.class_count > self.available

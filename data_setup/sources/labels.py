@@ -71,7 +71,7 @@ def _read_rows(path: Path) -> Rows:
     try:
         text = path.read_text(encoding="utf-8-sig")
         if path.suffix.lower() == ".json":
-            return _from_json(json.loads(text))
+            return _from_json(json.loads(text, object_pairs_hook=_object))
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         rows = csv.reader(lines, delimiter=_separator(path, lines), skipinitialspace=True, strict=True)
         return [tuple(field.strip() for field in row) for row in rows]
@@ -93,6 +93,15 @@ def _from_json(content: object) -> Rows:
     if not isinstance(content, list):
         raise TypeError(f"{str(content)[:80]!r} is neither a list nor an object")
     return [_json_row(row) for row in content]
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return a JSON object; `json` would take the last of several values for one name."""
+    fields: dict[str, object] = {}
+    for name, value in pairs:
+        if fields.setdefault(name, value) != value:
+            raise ValueError(f"it gives {name} the labels {fields[name]!r} and {value!r}")
+    return fields
 
 
 def _json_row(row: object) -> tuple[str, ...]:

@@ -293,10 +293,14 @@ def test_short_writes_of_the_journal_are_completed(unfinished, many, monkeypatch
     assert files_of(unfinished) == files_of(many)
 
 
-def test_damaged_plan_is_reported(unfinished, capsys):
-    StagingDirectory(unfinished).plan.write_bytes(b'{"identity"')
-    assert finish(unfinished) == 1
-    assert "plan.json is damaged" in capsys.readouterr().err
+@pytest.mark.parametrize("text", ['{"identity"', "[]", "7", '{"identity": {}, "classes": []}', "\\xff"])
+def test_damaged_plan_is_reported(tmp_path, capsys, text):
+    staging = StagingDirectory(tmp_path)
+    staging.root.mkdir()
+    staging.plan.write_bytes(text.encode().decode("unicode_escape").encode("latin-1"))
+    for arguments in (command(tmp_path), ["merge", "--out", str(tmp_path)]):
+        assert main(arguments) == 1
+        assert "plan.json is damaged" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -70,6 +70,12 @@ def adopt(inputs: Path) -> Scenario:
     """A set as older versions made it: without a manifest, and without a layout in the raw archive."""
     out = inputs / "old"
     quietly(["photos", *SMALL, "--out", str(out)])
+    forget(out)
+    return Scenario(["adopt"], copy_of(out), adopted)
+
+
+def forget(out: Path) -> None:
+    """Remove from a set what older versions did not write: the manifest, and the layout of raw pixels."""
     (out / "manifest.json").unlink()
     part = out / "zip/part0.zip"
     with zipfile.ZipFile(part) as archive:
@@ -78,7 +84,6 @@ def adopt(inputs: Path) -> Scenario:
     with zipfile.ZipFile(part, "w") as archive:
         for name, data in members.items():
             archive.writestr(zipfile.ZipInfo(name), data)
-    return Scenario(["adopt"], copy_of(out), adopted)
 
 
 SCENARIOS = {scenario.__name__: scenario for scenario in (photos, imagenet, resume, merge, adopt)}

@@ -1,3 +1,4 @@
+import random
 import shutil
 
 import pytest
@@ -79,3 +80,25 @@ def test_command_fails_and_lists_all_problems(copied, capsys):
 def test_set_without_manifest_is_reported(tmp_path, capsys):
     assert main(["verify", "--out", str(tmp_path)]) == 1
     assert "no manifest.json" in capsys.readouterr().err
+
+
+def flips(copied, count):
+    """Flip bits of the manifest; no command may end in another way than with one line on stderr."""
+    manifest, rng = copied / "manifest.json", random.Random(0)
+    whole = manifest.read_bytes()
+    for _ in range(count):
+        damaged = bytearray(whole)
+        damaged[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        manifest.write_bytes(damaged)
+        assert main(["verify", "--out", str(copied)]) == 1
+        assert main(["photos", "--count", "40", "--out", str(copied)]) == 1
+        assert main(["info", "--out", str(copied)]) in (0, 1)
+
+
+def test_flipped_manifest_is_reported_by_every_command(copied):
+    flips(copied, 10)
+
+
+@pytest.mark.proof
+def test_400_flipped_manifests_are_reported_by_every_command(copied):
+    flips(copied, 400)

@@ -62,6 +62,14 @@ def test_compressed_tar_is_refused_with_advice(tmp_path):
         list_images(packed)
 
 
+@pytest.mark.parametrize("pack", [as_folder, as_tar, as_zip])
+def test_files_that_are_no_images_by_their_names_are_counted(tmp_path, pack):
+    others = {"readme.txt": b"", "b/1.xml": b"", ".hidden": b"", "b/.DS_Store": b""}
+    listing = list_images(pack(tmp_path / "source", FILES | others))
+    assert sorted(listing.skipped) == ["b/1.xml", "labels.txt", "readme.txt"]
+    assert len(listing) == len(list_images(pack(tmp_path / "without", FILES)))
+
+
 def test_source_without_images_is_refused(tmp_path):
     with pytest.raises(SetupError, match="no image files"):
         list_images(as_folder(tmp_path, {"labels.txt": b""}))

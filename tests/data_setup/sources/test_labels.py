@@ -142,3 +142,12 @@ def test_labels_that_are_not_utf8_are_refused(tmp_path):
     path.write_bytes(b"val_1,caf\xe9\n")
     with pytest.raises(SetupError, match="not a valid labels file"):
         read(path)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"val_1": 1, "val_2": 2, "val_1": 3}', '{"labels": {"val_1": 1, "val_1": 2}}']
+)
+def test_contradicting_names_of_a_json_object_are_refused(tmp_path, text):
+    (tmp_path / "labels.json").write_text(text)
+    with pytest.raises(SetupError, match="it gives val_1 the labels 1 and"):
+        read(tmp_path / "labels.json")
