@@ -72,7 +72,7 @@ def central_directory(members: Iterable[Member], start: int) -> Iterator[bytes]:
         record = _central_record(member)
         count, end = count + 1, end + len(record)
         yield record
-    yield _end_records(count, start, end)
+    yield end_records(count, start, end)
 
 
 def _central_record(member: Member) -> bytes:
@@ -93,7 +93,14 @@ def _central_record(member: Member) -> bytes:
     return fixed + name + extra
 
 
-def _end_records(count: int, start: int, end: int) -> bytes:
+def end_records(count: int, start: int, end: int) -> bytes:
+    """Return the records that follow the central directory.
+
+    Args:
+        count: Number of members.
+        start: Offset of the directory.
+        end: Offset of its end.
+    """
     size = end - start
     classic = END.pack(
         *(END_SIGNATURE, 0, 0, min(count, MAX16), min(count, MAX16)),
