@@ -32,10 +32,12 @@ class Answers(TypedDict):
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     """Draw pipelines without and with workers: even batches, and some slow ones with a short or a long wait.
 
-    Where loading takes longer than computing (`load` above 1), it matters which worker loads which batch.
+    Where loading takes longer than computing (`load` above 1), it matters which worker loads which batch;
+    where a slow batch takes longer than two steps of computing, it matters whether two batches are in flight.
     """
-    uneven = ((2, 4, 1.3), (0, 2, 0.5), (1, 1, 0.5), (1, 3, 0.5), (2, 2, 0.5), (3, 3, 0.5), (3, 2, 1.3))
+    uneven = ((2, 4, 1.3), (0, 2, 0.5), (1, 3, 0.5), (2, 2, 0.5), (3, 3, 0.5), (3, 2, 1.3))
     cases = [_case(rng, workers, prefetch, load, slow=5) for workers, prefetch, load in uneven]
+    cases += [_case(rng, 1, 1, 0.3, slow=8)]
     cases += [_case(rng, workers, prefetch, 1.0, slow=1) for workers, prefetch in ((1, 2), (2, 1), (3, 3))]
     return {"cases": cases}, {"cases": cases}
 
@@ -44,10 +46,12 @@ def _case(rng: np.random.Generator, workers: int, prefetch_factor: int, load: fl
     """Draw a case: a worker loads `load` times as long as the loop computes; a slow batch `slow` times."""
     batches = int(rng.integers(21, 28))
     compute = int(rng.integers(20, 30))
-    load_ms = np.full(batches, round(load * compute * max(workers, 1)) + int(rng.integers(-4, 5)))
+    load_ms = np.full(batches, round(load * compute * max(workers, 1)))
     if slow > 1:
         load_ms += rng.integers(0, 5, batches)
         load_ms[rng.integers(2, 5) :: 7] *= slow
+    else:
+        load_ms += rng.integers(-4, 5)
     return {
         "load_ms": load_ms.tolist(),
         "compute_ms": compute,
