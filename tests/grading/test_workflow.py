@@ -22,6 +22,7 @@ def course(tmp_path_factory):
     submit(course, "ann")
     bob = submit(course, "bob", paste_screenshot, total="def total_of(numbers):\n    return sum(numbers) + 1")
     (bob / "page.html").write_text("<script>alert(1)</script>")
+    (bob / "submission_secret.txt").write_text("written by nbgrader when bob submitted")
     yield course
     sys.path.remove(str(root / "checks"))
     forget_toy_checks()
@@ -106,6 +107,7 @@ def test_formgrader_finds_no_file_of_a_student(course):
     assert sorted(path.name for path in (course.root / "autograded" / "bob" / LESSON).iterdir()) == [
         f"{LESSON}.ipynb",
         "lesson_file.txt",
+        "submission_secret.txt",
     ]
 
 

@@ -48,7 +48,9 @@ def _solution() -> NotebookNode:
         new_code_cell(DEMONSTRATION, id="demo"),
     ]
     for name, answer in ANSWERS.items():
-        source = f"### BEGIN SOLUTION\n{RIGHT[name]}\n### END SOLUTION"
+        head, _, body = RIGHT[name].partition("\n")
+        # An answer cell that nobody has filled in still defines its name.
+        source = f"{head}\n    ### BEGIN SOLUTION\n{body}\n    ### END SOLUTION"
         cells.append(
             new_code_cell(source, metadata=_marks(f"{name}_answer", solution=True), id=f"{name}-answer")
         )

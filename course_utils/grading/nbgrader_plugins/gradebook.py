@@ -16,6 +16,8 @@ from nbgrader.coursedir import CourseDirectory
 from course_utils.grading.course import Course, Task, course_at
 from course_utils.grading.submission import STAMP, sanitize_folder
 
+SECRET = "submission_secret.txt"  # names a submission's feedback in the exchange
+
 
 class NotWrittenError(RuntimeError):
     """nbgrader refused a result; the message is its own."""
@@ -36,7 +38,7 @@ def after_autograde(assignment: str, student: str, notebooks: list[str]) -> None
     course = _course_here(str(Path.cwd()))
     owner = Path(notebooks[0]).parent.parent.name  # `student` may be a pattern
     folder = course.folder(course.directory.autograded_directory, owner, assignment)
-    kept = {*course.lesson(assignment).files(), f"{assignment}.ipynb", STAMP}
+    kept = {*course.lesson(assignment).files(), f"{assignment}.ipynb", STAMP, SECRET}
     for path in sorted(folder.rglob("*"), reverse=True):
         if path.is_dir() and not path.is_symlink():
             with suppress(OSError):  # it is not empty

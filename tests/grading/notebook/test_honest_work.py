@@ -5,6 +5,8 @@ import json
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from course_utils.grading.notebook.restore import restore_notebook
 from course_utils.grading.scoring.judge import Judge
@@ -15,7 +17,7 @@ from tests.grading.toy_course import LESSON, RIGHT, make_course, submit
 
 SAMPLES = {"total": ([3, 1, 2], 6), "largest": ([3, 1, 2], 3), "backwards": ("abc", "cba")}
 ANSWER = RIGHT["total"]
-STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
+STUB = "def total_of(numbers):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +124,6 @@ def answer_below_its_check_by_assignment(data):
 
 @change
 def answer_above_the_untouched_cell(data):
-    cell_of(data, "total-answer")["source"] = STUB + "\ndef total_of(numbers):\n    pass"
     put(data, "total-answer", 0, code(ANSWER))
     cell_of(data, "total-answer")["source"] = STUB
 
@@ -395,3 +396,79 @@ def test_value_that_only_a_demonstration_computes_is_reported(course, status, fo
     }
     findings = find_missing_names(course.lesson(LESSON), [exercise], [])
     assert [finding.what.split()[0] for finding in findings] == found
+
+
+def strip_metadata(data, place):
+    data["cells"][place]["metadata"] = {}
+
+
+def strip_id(data, place):
+    data["cells"][place].pop("id", None)
+
+
+def own_cells(data, place):
+    data["cells"].insert(place, code(f"mine_{place} = {place}"))
+    data["cells"].insert(place, {"cell_type": "markdown", "metadata": {}, "source": f"note {place}"})
+
+
+def change_kind(data, place):
+    if data["cells"][place].get("id") in ("setup", "demo", *SAMPLES):
+        data["cells"][place]["cell_type"] = "markdown"
+
+
+def delete(data, place):
+    if data["cells"][place].get("id") in ("setup", "demo", "title", *SAMPLES):
+        del data["cells"][place]
+
+
+def comment(data, place):
+    cell = data["cells"][place]
+    cell["source"] = f"# note\n{''.join(cell['source'])}\n"
+
+
+def copy_of_stub(data, place):
+    data["cells"].insert(place, code(STUB))
+
+
+def extra_metadata(data, place):
+    data["cells"][place]["metadata"]["mine"] = {"number": 10**30, "list": [None, 1.5]}
+
+
+def move_text(data, place):
+    if data["cells"][place]["cell_type"] == "markdown":
+        data["cells"].insert(0, data["cells"].pop(place))
+
+
+EDITS = [
+    strip_metadata,
+    strip_id,
+    own_cells,
+    change_kind,
+    delete,
+    comment,
+    copy_of_stub,
+    extra_metadata,
+    move_text,
+]
+EDITING = st.lists(st.tuples(st.sampled_from(EDITS), st.integers(0, 30)), max_size=12)
+
+
+def check_edits(course, solved, edits, encoding):
+    data = copy.deepcopy(solved)
+    for edit, place in edits:
+        edit(data, place % len(data["cells"]))
+    right, _ = grade(course.lesson(LESSON), json.dumps(data).encode(encoding))
+    assert right == set(SAMPLES)
+
+
+@settings(max_examples=20, deadline=None)
+@given(EDITING, st.sampled_from(["utf-8", "utf-16"]))
+def test_harmless_edits_cost_no_points(course, solved, edits, encoding):
+    check_edits(course, solved, edits, encoding)
+
+
+@pytest.mark.proof
+@settings(max_examples=2000, deadline=None)
+@given(EDITING, st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1"]))
+def test_no_harmless_edits_of_many_cost_points(course, solved, edits, encoding):
+    check_edits(course, solved, edits, encoding)

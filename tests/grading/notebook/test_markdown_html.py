@@ -5,6 +5,9 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 from course_utils.grading.notebook.markdown_html import MAX_CHARACTERS, TAGS, safe_markdown
 from tests.grading.notebook.markup_payloads import ATTACHMENTS, PAYLOADS
@@ -35,7 +38,53 @@ def shown(source, attachments=ATTACHMENTS):
 
 @pytest.mark.parametrize("name", PAYLOADS)
 def test_payload_leaves_only_harmless_elements(name):
-    page = shown(PAYLOADS[name])
+    assert_harmless(shown(PAYLOADS[name]))
+
+
+# Parts of payloads and of Markdown: joined in any order, they close and open one another.
+PARTS = sorted(
+    {part for text in PAYLOADS.values() for part in re.findall(r"[a-z]+|\s+|.", text) if part.strip()}
+)
+MARKDOWN = [
+    "\n\n",
+    "\n",
+    "    ",
+    "```",
+    "`",
+    "[a](",
+    "![a](",
+    ")",
+    "](",
+    "$",
+    "$$",
+    "> ",
+    "| ",
+    "- ",
+    "<",
+    ">",
+    "javascript:",
+]
+TEXTS = st.lists(st.sampled_from([*PARTS, *MARKDOWN, *MARKDOWN, *PAYLOADS.values()]), max_size=25).map(
+    "".join
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(TEXTS)
+def test_any_text_leaves_only_harmless_elements(text):
+    assert_harmless(shown(text))
+
+
+@pytest.mark.proof
+@settings(max_examples=5000, deadline=None)
+@given(TEXTS)
+def test_no_text_of_many_leaves_anything_else(text):
+    assert_harmless(shown(text))
+    again = MarkdownWithMath(renderer=IPythonRenderer(escape=False)).render(shown(text))
+    assert_harmless(again)
+
+
+def assert_harmless(page):
     for tag, attributes in Elements(page).found:
         assert tag in TAGS
         assert set(attributes) <= ATTRIBUTES.get(tag, {"title"})
