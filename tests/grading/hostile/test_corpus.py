@@ -14,9 +14,9 @@ from nbgrader.api import Gradebook
 from course_utils.grading.course import GRADER_FAULT, Task
 from course_utils.grading.sandbox.isolation.backends import NoSandboxError, choose
 from tests.grading.attacks.attack import ALL_POINTS
-from tests.grading.attacks.hostile_folders import FOLDERS
-from tests.grading.attacks.hostile_notebooks import NOTEBOOKS
-from tests.grading.attacks.hostile_replies import REPLIES
+from tests.grading.hostile.folders import FOLDERS
+from tests.grading.hostile.notebooks import NOTEBOOKS
+from tests.grading.hostile.replies import REPLIES
 from tests.grading.toy_course import LESSON, cell_of, make_course, submit
 
 HOSTILE = {
