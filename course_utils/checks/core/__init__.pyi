@@ -27,6 +27,7 @@ from .images import expect_shape as expect_shape
 from .images import expect_uint8_tensor as expect_uint8_tensor
 from .images import look_alike as look_alike
 from .observe import Attempt as Attempt
+from .observe import AttemptOf as AttemptOf
 from .observe import ImageRecord as ImageRecord
 from .observe import attempt as attempt
 from .observe import folder_with as folder_with

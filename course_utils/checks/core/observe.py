@@ -5,7 +5,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Generic, TypedDict, TypeVar
 
 import numpy as np
 import torch
@@ -13,11 +13,20 @@ import torch
 from course_utils.checks.core.check import crash_report, mistake_of_crash
 from course_utils.checks.core.file_recorder import record_folder
 
+T = TypeVar("T")
+
 
 class Attempt(TypedDict, total=False):
     """What one step of a student's code led to: either a value or an error in one line."""
 
     value: Any
+    error: str
+
+
+class AttemptOf(TypedDict, Generic[T], total=False):
+    """An `Attempt` whose value has a type; what a probe declares to return."""
+
+    value: T
     error: str
 
 

@@ -29,6 +29,13 @@ class Answers(TypedDict):
     again: list[float | str]
 
 
+class Found(TypedDict):
+    """The predictions, or the type of what is no number, for all cases and for all cases again."""
+
+    first: list[float | str]
+    again: list[float | str]
+
+
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     """Draw pipelines without and with workers: even batches, and some slow ones with a short or a long wait.
 
@@ -61,7 +68,7 @@ def _case(rng: np.random.Generator, workers: int, prefetch_factor: int, load: fl
     }
 
 
-def probe(inputs: Inputs, images_per_second: Callable[..., Any]) -> Evidence:
+def probe(inputs: Inputs, images_per_second: Callable[..., Any]) -> Found:
     """Ask twice for a prediction of each pipeline, with the lesson's own model disabled."""
 
     def answer(case: Case) -> float | str:

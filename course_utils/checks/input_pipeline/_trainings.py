@@ -6,16 +6,23 @@ import itertools
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 from unittest import mock
 
 import numpy as np
 import torch
 from torch.utils.data import Dataset
 
-from course_utils.checks.core import Evidence, Inputs, Truth, type_name
+from course_utils.checks.core import Inputs, Truth, type_name
 from course_utils.checks.world import BaseWorld, Handle, Oracle, served
 from course_utils.system import fork_by_default
+
+
+class Found(TypedDict):
+    """How many trainings were run, and the types of their batches."""
+
+    runs: int
+    kinds: list[str]
 
 
 class Plan(NamedTuple):
@@ -137,7 +144,7 @@ class World(BaseWorld):
         return {self.samples[ticket].process for batch in epoch for ticket in batch}
 
 
-def run_trainings(inputs: Inputs, world: Handle, make_loader: Callable[..., Any]) -> Evidence:
+def run_trainings(inputs: Inputs, world: Handle, make_loader: Callable[..., Any]) -> Found:
     """Run a training with each loader; the last two in turns."""
     kinds: set[str] = set()
     seeds = {"given": inputs["seed"], "next": inputs["seed"] + 1, "zero": 0}

@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -17,6 +17,13 @@ from course_utils.checks.world import BaseWorld, Handle, Oracle, served
 TRANSFORMED, PLAIN = (0, 1), 2
 KINDS: dict[int, Callable[[list[int]], Any]] = {3: list, 4: tuple, 5: np.array}
 EMPTY = 6
+
+
+class Found(TypedDict):
+    """The length that each dataset gives, whatever it is, and of how many samples a `for` loop is."""
+
+    lengths: list[int | float | str | None]
+    loop: int | None
 
 
 class MinimalCollection:
@@ -160,7 +167,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     return {"length": n, "numbers": numbers}, truth
 
 
-def probe(inputs: Inputs, world: Handle, dataset_class: Callable[..., Any]) -> Evidence:
+def probe(inputs: Inputs, world: Handle, dataset_class: Callable[..., Any]) -> Found:
     """Index the student's datasets in and out of range, in the order that the world asks for."""
     n, numbers = inputs["length"], inputs["numbers"]
     transforms = [partial(world.transform, number) for number in range(EMPTY + 1)]

@@ -16,6 +16,7 @@ from course_utils.checks.input_pipeline._trainings import (
     SALTED,
     WORKERS,
     ZERO,
+    Found,
     World,
     run_trainings,
 )
@@ -32,7 +33,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     return inputs, {**inputs, "key": rng.bytes(16)}
 
 
-def probe(inputs: Inputs, world: Handle, make_loader: Callable[..., Any]) -> Evidence:
+def probe(inputs: Inputs, world: Handle, make_loader: Callable[..., Any]) -> Found:
     """Run all trainings with loaders of the student."""
     return run_trainings(inputs, world, make_loader)
 

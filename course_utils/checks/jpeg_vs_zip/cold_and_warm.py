@@ -13,7 +13,7 @@ import torch
 from torch.utils.data import Dataset
 
 from course_utils.checks.core import (
-    Attempt,
+    AttemptOf,
     Evidence,
     Inputs,
     Mistake,
@@ -143,11 +143,13 @@ class EpochRecord(TypedDict):
     images: int
 
 
-class Measured(TypedDict):
+class Measured(TypedDict, total=False):
     """What the student's function returned: the benchmark's result, and two rates in images/s.
 
-    Of a rate that is no number, it holds the name of its type.
+    Of a rate that is no number, it holds the name of its type; of what is not three values, only `returned`.
     """
+
+    returned: str
 
     epochs: list[EpochRecord]
     batch_size: int | None
@@ -170,24 +172,25 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     return {"settings": settings}, {"settings": settings, "key": rng.bytes(16)}
 
 
-def probe(inputs: Inputs, world: Handle, measure: Callable[..., Any]) -> Evidence:
+def probe(inputs: Inputs, world: Handle, measure: Callable[..., Any]) -> list[AttemptOf[Measured]]:
     """Let the student's code measure two datasets on a clock that only reading advances."""
 
     def evict(paths: page_cache.PathLike) -> page_cache.CacheState:
         world.evict()
         return page_cache.CacheState(0, 0)
 
-    def measured(number: int, images: int, batch_size: int, num_workers: int) -> Attempt:
+    def measured(number: int, images: int, batch_size: int, num_workers: int) -> AttemptOf[Measured]:
         world.start()
         dataset = CountingDataset(world, number, images, folder)
-        return attempt(lambda: _plain(measure(dataset, batch_size, num_workers)))
+        result: AttemptOf[Measured] = attempt(lambda: _plain(measure(dataset, batch_size, num_workers)))
+        return result
 
     replaced = mock.patch.object(page_cache, "evict", evict), mock.patch(CLOCK, world.clock)
     with folder_with({"images.bin": b"."}) as folder, fork_by_default(), replaced[0], replaced[1]:
         return [measured(number, **settings) for number, settings in enumerate(inputs["settings"])]
 
 
-def _plain(returned: Any) -> Measured | dict[str, str]:  # noqa: ANN401 - the student's result
+def _plain(returned: Any) -> Measured:  # noqa: ANN401 - the student's result
     if not isinstance(returned, tuple | list) or len(returned) != 3:
         return {"returned": f"{type(returned).__name__} {returned!r}"[:200]}
     result, cold, warm = returned

@@ -3,7 +3,7 @@
 import operator
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from course_utils.checks.core import (
     STRAYS,
     SUBFOLDER,
     Attempt,
+    AttemptOf,
     DrawnFolder,
     Evidence,
     ImageRecord,
@@ -57,8 +58,18 @@ class TransformUse(TypedDict):
 class Reading(TypedDict):
     """What a dataset said about its length and returned for each index."""
 
-    length: Attempt
-    samples: list[Attempt]
+    length: AttemptOf[int]
+    samples: list[AttemptOf[LabelledImage]]
+
+
+class Found(TypedDict):
+    """The readings of two datasets, and what else was tried; a dataset that cannot be created ends it."""
+
+    first: Reading
+    second: NotRequired[Reading]
+    again: NotRequired[list[AttemptOf[LabelledImage]]]
+    without_labels: NotRequired[AttemptOf[LabelledImage]]
+    transformed: NotRequired[AttemptOf[TransformUse]]
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
@@ -67,7 +78,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     return {"files": first["files"], "other_files": second["files"]}, [first, second]
 
 
-def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Evidence:
+def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Found:
     """Read two datasets, the first one again, and once more without its JSON file."""
     with (
         folder_with(inputs["files"]) as folder,
@@ -147,7 +158,8 @@ def judge(truth: Truth, found: Evidence) -> str:
 
 def _expect_reading(truth: DrawnFolder, found: Reading) -> None:
     """Check which files were taken for images, then the samples, their order and the labels."""
-    for attempted in (found["length"], *found["samples"]):
+    attempts: list[Attempt] = [found["length"], *found["samples"]]
+    for attempted in attempts:
         _expect_known_files(truth, attempted)
     length = value_of(found["length"])
     images = {name: decode_rgb(data) for name, data in truth["images"].items()}

@@ -8,6 +8,7 @@ import numpy as np
 
 from course_utils.checks.core import (
     Attempt,
+    AttemptOf,
     Evidence,
     ImageRecord,
     Inputs,
@@ -59,6 +60,13 @@ class Refusal(TypedDict):
     is_value_error: bool
 
 
+class Found(TypedDict):
+    """The image of each member with a known layout, and what the unknown ones led to."""
+
+    known: list[AttemptOf[TensorRecord]]
+    unknown: list[Refusal]
+
+
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     """Draw one image for each order of the axes, all of one size, and one with each unknown layout."""
     height, width = rng.permutation(np.arange(20, 60))[:2].tolist()
@@ -75,7 +83,7 @@ def _member(image: np.ndarray, order: str) -> Member:
     return {"data": stored.tobytes(), "info": info}
 
 
-def probe(inputs: Inputs, raw_to_tensor: Callable[..., Any]) -> Evidence:
+def probe(inputs: Inputs, raw_to_tensor: Callable[..., Any]) -> Found:
     """Turn all members into images, look at each image again at the end, and write into it."""
     with ignore_warnings():
         readings = [_Reading(raw_to_tensor, **member) for member in inputs["members"]]

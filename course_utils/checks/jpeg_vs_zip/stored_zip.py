@@ -8,12 +8,14 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
 from course_utils.checks.core import (
     STRAYS,
     SUBFOLDER,
+    AttemptOf,
     DrawnFolder,
     Evidence,
     Inputs,
@@ -32,13 +34,21 @@ MAX_BYTES = 2**20  # of a member; those of the folders have a few thousand
 COUNTS = (8, 5)  # images in the first folder and in the second
 
 
+class Packing(TypedDict):
+    """What one call of the student's function led to: the files that it wrote, and the pack among them."""
+
+    called: AttemptOf[None]
+    written: list[str]
+    pack: bytes | None
+
+
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     """Draw two folders, in which each label has its image."""
     folders = [draw_folder(rng, count, absent=0, height=48, width=64) for count in COUNTS]
     return {"folders": [folder["files"] for folder in folders]}, folders
 
 
-def probe(inputs: Inputs, pack: Callable[..., object]) -> Evidence:
+def probe(inputs: Inputs, pack: Callable[..., object]) -> list[Packing]:
     """Pack one folder, another one, and the first again, as happens when a cell is run again."""
     with contextlib.ExitStack() as stack, ignore_warnings():
         first, second = (stack.enter_context(folder_with(files)) for files in inputs["folders"])
@@ -46,7 +56,7 @@ def probe(inputs: Inputs, pack: Callable[..., object]) -> Evidence:
         return [_pack(pack, first, one), _pack(pack, second, two), _pack(pack, first, one)]
 
 
-def _pack(pack: Callable[..., object], folder: Path, target: Path) -> Evidence:
+def _pack(pack: Callable[..., object], folder: Path, target: Path) -> Packing:
     called = attempt(lambda: (pack(folder, target / PACK), None)[1])
     files = {path.name: path.read_bytes() for path in target.iterdir() if path.is_file()}
     return {"called": called, "written": list(files), "pack": files.get(PACK)}
