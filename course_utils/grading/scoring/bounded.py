@@ -69,7 +69,7 @@ def run_bounded(
         with _forked(function, list(left), bounds) as child:
             while left and (line := child.read_line(bounds.wall_seconds)):
                 tries = TRIES
-                yield left.pop(0), _result(line, form)
+                yield left.pop(0), _result(line, form, bounds)
         if left and (exceeded := child.exceeded(bounds)):
             yield left.pop(0), exceeded
         elif left and (tries := tries - 1) == 0:
@@ -77,14 +77,17 @@ def run_bounded(
 
 
 class _Answer(msgspec.Struct, Generic[T]):
-    """What the child sends for each name: a result, or the traceback of an exception."""
+    """What the child sends for each name: a result, that no memory was left, or another error's traceback."""
 
     result: T | None = None
     error: str = ""
+    no_memory: bool = False
 
 
-def _result(line: bytes, form: type[T]) -> T:
+def _result(line: bytes, form: type[T], bounds: Bounds) -> T | Exceeded:
     answer = msgspec.json.decode(line, type=_Answer[form])  # type: ignore[valid-type]
+    if answer.no_memory:
+        return Exceeded(f"took more than {bounds.memory_mb} MiB of memory")
     if answer.result is None:
         raise GraderFaultError(answer.error)
     result: T = answer.result
@@ -101,7 +104,8 @@ class _Child:
     def read_line(self, seconds: float) -> bytes:
         """Return the next line; empty where none follows in time."""
         end = time.monotonic() + seconds
-        while b"\n" not in self.rest:
+        part = self.rest
+        while b"\n" not in part:
             if not self.selector.select(max(0.0, end - time.monotonic())):
                 return b""
             if not (part := os.read(self.pipe, 2**16)):
@@ -165,6 +169,8 @@ def _serve_and_exit(function: Callable[[str], T], names: list[str], bounds: Boun
 def _answer(function: Callable[[str], T], name: str) -> bytes:
     try:
         return msgspec.json.encode(_Answer(function(name)))
+    except MemoryError:
+        return msgspec.json.encode(_Answer[None](no_memory=True))
     except Exception:
         text = traceback.format_exc()[-5000:]
         return msgspec.json.encode(_Answer[None](error=text.encode("utf-8", "backslashreplace").decode()))

@@ -168,5 +168,5 @@ def run_and_store(course: Course, task: Task, store: ResultStore) -> None:
         store.write(run_one(course, task))
     except NoSandboxError:
         raise
-    except Exception:
+    except (Exception, SystemExit):
         logging.getLogger(__name__).exception("no result of %s, %s", *task)

@@ -25,12 +25,11 @@ from course_utils.grading.notebook import (
     cells_to_run,
     extract_definitions,
     grade_id,
-    restore_notebook,
 )
 from course_utils.grading.sandbox import Reply, Sandbox, Step
 from course_utils.grading.scoring.judge import Judge
 from course_utils.grading.scoring.missing_names import find_missing_names
-from course_utils.grading.scoring.suspicious_code import find_suspicious_code
+from course_utils.grading.scoring.notebook_reader import read_notebook
 from course_utils.grading.submission import Finding, Submission
 
 # The first that applies is the status of a submission.
@@ -49,13 +48,9 @@ def grade(sandbox: Sandbox, lesson: Lesson, submission: Submission, seed: int | 
     """
     start = time.monotonic()
     seed = secrets.randbits(63) if seed is None else seed
-    restored = restore_notebook(submission.notebook(), lesson.released)
+    restored = read_notebook(lesson, submission)
     notebook = restored.notebook
-    findings = [
-        *submission.findings,
-        *restored.findings,
-        *find_suspicious_code(lesson, notebook, submission.files()),
-    ]
+    findings = [*submission.findings, *restored.findings]
     judge = Judge(lesson, seed, watched=sandbox.kind != "none")
     replies = _replies(sandbox, lesson, submission, restored, judge)
     exercises = judge.outcomes(notebook, replies)

@@ -1,7 +1,7 @@
 """Random folders, notebooks and replies of a sandbox: each is graded, and so is the honest one beside it.
 
-The sandbox is replaced by one that replies with the bytes drawn, decoded as a real one's are; judging stays
-in this process. Both have tests of their own; here thousands of cases reach the rest.
+The sandbox is replaced by one that replies with the bytes drawn, decoded as a real one's are; reading and
+judging stay in this process. Both have tests of their own; here thousands of cases reach the rest.
 """
 
 import json
@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import nbformat
 import numpy as np
 import pytest
@@ -23,8 +24,7 @@ from course_utils.grading.nbgrader_plugins.preprocessor import write_outputs
 from course_utils.grading.sandbox.protocol import StepReply
 from course_utils.grading.sandbox.running_submission import _reply
 from course_utils.grading.sandbox.steps import Reply
-from course_utils.grading.scoring import local
-from course_utils.grading.scoring.judge import Judge
+from course_utils.grading.scoring import judge, local, notebook_reader
 from course_utils.grading.submission import sanitize_folder
 from course_utils.grading.submission.sanitize import STAMP, parse_stamp
 from tests.grading.attacks.attack import ALL_POINTS
@@ -179,10 +179,11 @@ class ReplyingSandbox:
 
 @pytest.fixture
 def course(tmp_path, monkeypatch):
-    def outcomes(self, notebook, replies):
-        return {name: self.outcome(name, notebook, replies) for name in self.lesson.graded}
+    def run_here(function, names, form):
+        return [(name, msgspec.json.decode(msgspec.json.encode(function(name)), type=form)) for name in names]
 
-    monkeypatch.setattr(Judge, "outcomes", outcomes)
+    for module in (judge, notebook_reader):
+        monkeypatch.setattr(module, "run_bounded", run_here)
     course = make_course(tmp_path)
     submit(course, "honest")
     return course

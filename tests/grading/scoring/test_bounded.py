@@ -9,7 +9,7 @@ import pytest
 from course_utils.grading.sandbox import GraderFaultError
 from course_utils.grading.scoring.bounded import Bounds, Exceeded, run_bounded
 
-SMALL = Bounds(cpu_seconds=1, memory_mb=128, wall_seconds=10)
+SMALL = Bounds(cpu_seconds=1, memory_mb=128, wall_seconds=600)
 
 
 def spin(name):
@@ -44,8 +44,7 @@ def test_call_beyond_its_bounds_costs_only_its_own_result(function):
 
 
 def test_memory_is_bounded():
-    with pytest.raises(GraderFaultError, match="MemoryError"):
-        run(hog)
+    assert run(hog) == {"it": Exceeded("took more than 128 MiB of memory")}
     assert run(hog, bounds=Bounds(memory_mb=512)) == {"it": str(2**28)}
 
 
