@@ -150,7 +150,6 @@ class Measured(TypedDict, total=False):
     """
 
     returned: str
-
     epochs: list[EpochRecord]
     batch_size: int | None
     num_workers: int | None
