@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "course_utils.pipeline": {"data", "loading", "paths", "system", "training"},
     "course_utils.checks.core": {"checks.world", "data"},
     "course_utils.checks.input_pipeline": {"checks.core", "checks.world", "system"},
-    "course_utils.checks.jpeg_vs_zip": {"checks.core", "checks.world", "data", "storage"},
+    "course_utils.checks.jpeg_vs_zip": {"checks.core", "checks.world", "data", "storage", "system"},
     "course_utils.checks.multi_worker_handles": {"checks.core", "system"},
     "course_utils.checks.gpu_pipelining": {"checks.core", "checks.world", "fakes", "pipeline"},
     "course_utils.grading.sandbox": {

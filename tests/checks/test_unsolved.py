@@ -1,4 +1,6 @@
-"""An exercise as released is reported as not written yet, and not as a crash."""
+"""Every exercise: as released it is not written yet; its check declares what its probe returns."""
+
+from typing import Any
 
 import pytest
 
@@ -20,3 +22,8 @@ def test_unsolved_exercise_is_not_written_yet(lesson, check):
     said = verdict(Answer(BANK / lesson.module_name / f"{check}.md", "as_released", stub, {}))
     assert isinstance(said, CheckFailed)
     assert said.mistake == "not_written_yet", said
+
+
+@pytest.mark.parametrize(("lesson", "check"), EXERCISES)
+def test_probe_declares_the_type_of_its_evidence(lesson, check):
+    assert lesson.checks()[check].evidence_type is not Any
