@@ -6,11 +6,13 @@ from pathlib import Path
 import nbgrader
 import pytest
 from nbconvert.exporters import HTMLExporter
-from nbformat.v4 import new_markdown_cell, new_notebook
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from playwright.sync_api import Browser, Page
 from traitlets.config import Config
 
 from course_utils.grading.nbgrader_plugins.feedback_page import FeedbackExporter
+from course_utils.grading.nbgrader_plugins.preprocessor import write_outputs
 from course_utils.grading.notebook.markdown_html import safe_markdown
 from tests.grading.notebook.markup_payloads import ATTACHMENTS, PAYLOADS
 
@@ -24,7 +26,7 @@ CLICK_EVERYTHING = """() => {
 }"""
 
 
-def render(kind: str, sources: list[str]) -> str:
+def render(kind: str, sources: list[str], *cells: NotebookNode) -> str:
     config = Config()
     config.HTMLExporter.template_name = config.FeedbackExporter.template_name = kind
     for name in ("HTMLExporter", "FeedbackExporter"):
@@ -33,8 +35,8 @@ def render(kind: str, sources: list[str]) -> str:
     exporter = (FeedbackExporter if kind == "feedback" else HTMLExporter)(config=config)
     marks = {"notebook": "01_lesson", "score": 1, "max_score": 2, "late_penalty": 0}
     resources = {"nbgrader": marks, "inlining": {"css": []}, "base_url": "", "index": 0, "total": 1}
-    cells = [new_markdown_cell(source) for source in sources]
-    return exporter.from_notebook_node(new_notebook(cells=cells), resources)[0]
+    notebook = new_notebook(cells=[*(new_markdown_cell(source) for source in sources), *cells])
+    return exporter.from_notebook_node(notebook, resources)[0]
 
 
 @pytest.fixture
@@ -70,6 +72,31 @@ def test_sanitised_payloads_neither_run_nor_load_anything(happened: tuple[Page, 
     assert not [event for event in events if is_strange(event)]
     assert page.url == ADDRESS
     assert page.get_by_text("[picture: x]").count() > 3, "the payloads were shown"
+
+
+@pytest.mark.parametrize("kind", ["formgrade", "feedback"])
+def test_code_and_outputs_of_a_student_are_only_shown(happened: tuple[Page, list[str]], kind: str):
+    page, events = happened
+    cells = []
+    for number, (name, text) in enumerate(PAYLOADS.items()):
+        notebook = new_notebook(cells=[new_code_cell(text, id=f"own-{number}")])
+        exercise = {"status": "wrong", "message": f"{name}: {text}", "mistake": text}
+        output = {
+            "text": f"\x1b[31m{text}\x1b]8;;javascript:alert(1)\x07a",
+            "error": text,
+            "pictures": ["iVBORw0KGgo="],
+        }
+        write_outputs(notebook, {"exercises": {}, "cells": {f"own-{number}": output}})
+        graded = new_code_cell(
+            "check()", metadata={"nbgrader": {"grade_id": "x", "grade": True, "points": 1}}
+        )
+        graded.metadata.nbgrader |= {"solution": False, "score": 0}
+        checked = new_notebook(cells=[graded])
+        write_outputs(checked, {"exercises": {"x": exercise}, "cells": {}})
+        cells += [*notebook.cells, *checked.cells]
+    visit(page, render(kind, [], *cells))
+    assert not [event for event in events if is_strange(event)]
+    assert page.get_by_text("<script>alert(1)</script>").count() > 3
 
 
 def test_policy_alone_stops_scripts_and_remote_pictures_in_feedback(happened: tuple[Page, list[str]]):

@@ -30,7 +30,11 @@ def course(tmp_path_factory):
 
 def paste_screenshot(notebook):
     pictures = {"image.png": {"image/png": "iVBORw0KGgo="}}
-    notebook.cells.append(new_markdown_cell("![what I saw](attachment:image.png)", attachments=pictures))
+    notebook.cells.append(
+        new_markdown_cell(
+            "![what I saw](attachment:image.png)\n\n[click](javascript:alert(1))", attachments=pictures
+        )
+    )
 
 
 def forget_toy_checks():
@@ -109,6 +113,9 @@ def test_formgrader_finds_no_file_of_a_student(course):
         "lesson_file.txt",
         "submission_secret.txt",
     ]
+    notebook = (course.root / "autograded" / "bob" / LESSON / f"{LESSON}.ipynb").read_text()
+    assert "click</a>" in notebook
+    assert "javascript:" not in notebook
 
 
 def test_feedback_shows_the_verdicts(course, run):

@@ -68,6 +68,15 @@ def test_students_get_no_formgrader_and_frames_of_their_own_server_only(toy):
     assert pages["@jupyter/nbgrader:formgrader"]
 
 
+def test_teachers_server_loads_no_picture_from_elsewhere(toy):
+    list(deploy.set_up(toy))
+    config = (toy.root / "jupyter" / "teacher" / "jupyter_server_config.json").read_text()
+    policy = json.loads(config)["ServerApp"]["tornado_settings"]["headers"]["Content-Security-Policy"]
+    assert {"frame-ancestors 'self'", "img-src 'self' data: blob:", "object-src 'none'"} < set(
+        policy.split("; ")
+    )
+
+
 def test_files_in_the_course_folder_are_kept(toy):
     list(deploy.set_up(toy))
     (toy.course / "gradebook.db").write_text("marks")
