@@ -7,10 +7,11 @@ from .check import Mistake as Mistake
 from .check import Truth as Truth
 from .check import crash_report as crash_report
 from .discovery import find_checks as find_checks
-from .file_events import MEMORY as MEMORY
+from .file_events import MEASURE as MEASURE
 from .file_events import FileActivity as FileActivity
 from .file_events import FileEvent as FileEvent
 from .file_events import Kind as Kind
+from .file_events import Usage as Usage
 from .file_events import SeenFiles as SeenFiles
 from .file_recorder import mark as mark
 from .folders import STRAYS as STRAYS

@@ -10,8 +10,22 @@ from typing import Literal, NamedTuple
 Kind = Literal["open", "read", "pread", "map", "close", "list", "look", "run"]
 
 
-# With a mark of such a name, a process asks for its memory to be measured from outside.
-MEMORY = "mark-memory-"
+# With a mark of such a name, a process asks for its use of memory and files to be measured.
+MEASURE = "mark-measure-"
+
+
+class Usage(NamedTuple):
+    """What a process and its ended children have used until a moment, in bytes.
+
+    Attributes:
+        copied: Memory that they have allocated, or copied on write; None if unknown.
+        read: Bytes read from files and pipes.
+        written: Bytes written to them.
+    """
+
+    copied: int | None
+    read: int
+    written: int
 
 
 class FileEvent(NamedTuple):
@@ -24,15 +38,14 @@ class FileEvent(NamedTuple):
             `list` a folder; `look` up a name without opening it (stat, access, exists); `run` a command.
         name: Path relative to the folder of the check; empty for that folder.
         handle: The open file description that is opened, read or closed; processes may share one.
-        copied: Bytes that the process and its ended children have allocated or copied until then, where
-            it was measured.
+        used: What the process had used by then, where that was measured.
     """
 
     process: int
     kind: Kind
     name: str
     handle: int = 0
-    copied: int | None = None
+    used: Usage | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +94,17 @@ class FileActivity:
     def after(self, name: str) -> FileActivity:
         """Return what happened after a name was looked for."""
         return FileActivity(self.events[self._place(name) + 1 :])
+
+    def used_between(self, start: str, end: str) -> Usage | None:
+        """Return what a process used between the first looks for two names; None if it is not known."""
+        first, last = (
+            next((e.used for e in self.events if e.kind == "look" and e.name == name), None)
+            for name in (start, end)
+        )
+        if first is None or last is None:
+            return None
+        copied = None if first.copied is None or last.copied is None else last.copied - first.copied
+        return Usage(copied, last.read - first.read, last.written - first.written)
 
     def _place(self, name: str) -> int:
         looks = (k for k, event in enumerate(self.events) if (event.kind, event.name) == ("look", name))

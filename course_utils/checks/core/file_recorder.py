@@ -18,7 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from course_utils.checks.core.file_events import FileEvent
+import msgspec
+
+from course_utils.checks.core.file_events import MEASURE, FileEvent, Usage
 
 _RUNS = {"subprocess.Popen", "os.system", "os.posix_spawn"}
 _OWNER_BITS = 24
@@ -35,15 +37,15 @@ class _Recorder:
         self.descriptors: dict[int, tuple[str, int]] = {}  # to name and handle
         self.handles = itertools.count(1)
 
-    def record(self, kind: str, name: str, handle: int = 0) -> None:
+    def record(self, kind: str, name: str, handle: int = 0, used: Usage | None = None) -> None:
         if self.log.closed:  # a file outlives the check
             return
-        event = json.dumps([os.getpid(), kind, name, handle]) + "\n"
+        event = json.dumps([os.getpid(), kind, name, handle, used]) + "\n"
         self.log.write(event.encode())
 
     def events(self) -> list[FileEvent]:
         lines = os.pread(self.log.fileno(), os.fstat(self.log.fileno()).st_size, 0).splitlines()
-        return [FileEvent(*json.loads(line)) for line in lines]
+        return [msgspec.json.decode(line, type=FileEvent) for line in lines]
 
     def name_of(self, path: object, folder: int | None = None) -> str | None:
         """Return the path relative to the folder of the check; None for anything outside it."""
@@ -269,7 +271,15 @@ def _recording_look(recorder: _Recorder, real: Callable[..., Any]) -> Callable[.
     def look(path: Any, *args: Any, dir_fd: int | None = None, **kwargs: Any) -> Any:  # noqa: ANN401
         name = None if isinstance(path, int) else recorder.name_of(path, dir_fd)
         if name is not None:
-            recorder.record("look", name)
+            recorder.record("look", name, 0, _usage() if name.startswith(MEASURE) else None)
         return real(path, *args, dir_fd=dir_fd, **kwargs)
 
     return look
+
+
+def _usage() -> Usage | None:
+    try:
+        fields = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
+    except OSError:  # not Linux
+        return None
+    return Usage(None, int(fields["rchar"]), int(fields["wchar"]))

@@ -9,12 +9,14 @@ import numpy as np
 import torch
 
 from course_utils.checks.core import (
+    MEASURE,
     STRAYS,
     SUBFOLDER,
     Attempt,
     AttemptOf,
     DrawnFolder,
     Evidence,
+    FileActivity,
     ImageRecord,
     Inputs,
     Mistake,
@@ -29,6 +31,7 @@ from course_utils.checks.core import (
     folder_with,
     ignore_warnings,
     look_alike,
+    mark,
     record_image,
     type_name,
     value_of,
@@ -39,6 +42,12 @@ from course_utils.data import INFO_NAME
 PRESENT, ABSENT = 8, 20
 SIZES = ((48, 64), (40, 72))  # height and width of the images in the first folder and in the second
 TRANSFORMED = [3, 5, 7]
+
+
+ONE, TWO = "one", "two"
+AGAIN, READ_AGAIN = f"{MEASURE}again", f"{MEASURE}read-again"
+# Whoever reads the labels again, from wherever, reads much more than the images have.
+PADDING, MAX_READ = b" " * 2**20, 2**19
 
 
 class LabelledImage(TypedDict):
@@ -68,36 +77,34 @@ class Found(TypedDict):
     first: Reading
     second: NotRequired[Reading]
     again: NotRequired[list[AttemptOf[LabelledImage]]]
-    without_labels: NotRequired[AttemptOf[LabelledImage]]
     transformed: NotRequired[AttemptOf[TransformUse]]
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     """Draw two folders, with images of another size in the second."""
     first, second = (draw_folder(rng, PRESENT, ABSENT, *size) for size in SIZES)
-    return {"files": first["files"], "other_files": second["files"]}, [first, second]
+    files = {f"{ONE}/{name}": data for name, data in first["files"].items()}
+    files |= {f"{TWO}/{name}": data for name, data in second["files"].items()}
+    for folder in (ONE, TWO):
+        files[f"{folder}/{INFO_NAME}"] += PADDING
+    return {"files": files}, [first, second]
 
 
 def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Found:
-    """Read two datasets, the first one again, and once more without its JSON file."""
-    with (
-        folder_with(inputs["files"]) as folder,
-        folder_with(inputs["other_files"]) as other_folder,
-        ignore_warnings(),
-    ):
-        transformed = attempt(lambda: _use_transform(dataset_class, folder))
-        first, data = _read(dataset_class, folder)
+    """Create a dataset with a transform and two without, read them, and the first one again."""
+    with folder_with(inputs["files"], read_only=True) as folder, ignore_warnings():
+        transformed = attempt(lambda: _use_transform(dataset_class, folder / ONE))
+        first, data = _read(dataset_class, folder / ONE)
         if data is None:
             return {"first": first}
-        second, _ = _read(dataset_class, other_folder)
+        second, _ = _read(dataset_class, folder / TWO)
+        mark(folder, AGAIN)
         again = [_attempt_sample(data, index) for index in range(len(first["samples"]))]
-        (folder / INFO_NAME).unlink()
-        without_labels = _attempt_sample(data, 0)
+        mark(folder, READ_AGAIN)
     return {
         "first": first,
         "second": second,
         "again": again,
-        "without_labels": without_labels,
         "transformed": transformed,
     }
 
@@ -148,7 +155,6 @@ def judge(truth: Truth, found: Evidence) -> str:
     _expect_reading(one, found["first"])
     _expect_second(other, found["second"])
     _expect_same_again(found["first"]["samples"], found["again"])
-    _expect_labels_kept(found["without_labels"])
     _expect_transform_each_time(value_of(found["transformed"]))
     return (
         "Each image comes once, in the sorted order of the names, as uint8 RGB of shape 3×H×W, with the "
@@ -287,15 +293,6 @@ def _expect_labels(labels: dict[str, int], shown: dict[str, int]) -> None:
     raise Mistake("wrong_label", message + "Return the number given in the JSON.")
 
 
-def _expect_labels_kept(without: Attempt) -> None:
-    if "error" in without:
-        raise Mistake(
-            "labels_read_again",
-            f"After all samples had been read, {INFO_NAME} was deleted, and the next sample failed: "
-            f"{without['error']}. Read the labels once, in __init__, not for each sample.",
-        )
-
-
 def _expect_transform_each_time(used: TransformUse) -> None:
     calls, returned = len(used["kinds"]), used["shape"] == TRANSFORMED
     message = f"A sample was read twice, and the number of calls of the transform was {calls}. "
@@ -316,4 +313,17 @@ def _expect_transform_each_time(used: TransformUse) -> None:
         raise Mistake(
             "transform_result_ignored",
             "The transform was called, but the image is not what it returned: return its result.",
+        )
+
+
+def outside(truth: Truth, activity: FileActivity) -> None:
+    """Check that reading samples again reads no labels, neither from their file nor from a copy of it."""
+    again = activity.after(AGAIN).before(READ_AGAIN)
+    touched = again.count("open", "read", "pread")[f"{ONE}/{INFO_NAME}"]
+    used = activity.used_between(AGAIN, READ_AGAIN)
+    if touched or again.count("run") or (used is not None and used.read > MAX_READ):
+        raise Mistake(
+            "labels_read_again",
+            f"When samples were read, the labels in {INFO_NAME} were read again. Read them once, in "
+            "__init__, not for each sample.",
         )

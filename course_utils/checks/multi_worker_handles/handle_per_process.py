@@ -14,6 +14,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from course_utils.checks.core import (
+    MEASURE,
     FileActivity,
     Inputs,
     Mistake,
@@ -39,7 +40,9 @@ WHO = {
     GRANDCHILD: "a grandchild process",
     WORKER: "a DataLoader worker",
 }
+STARTED, READ = f"{MEASURE}started", f"{MEASURE}read"
 MAX_OPENS = 2  # once to read the names, once to keep
+MAX_WRITTEN = 2**16
 ROUNDS = 2
 
 Samples = dict[str, list[SampleRecord]]  # by pack
@@ -75,6 +78,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
 def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Reads:
     """Read samples of two datasets in turn, in three generations of processes and in a DataLoader worker."""
     with folder_with(inputs["files"], read_only=True) as folder, ignore_warnings(), fork_by_default():
+        mark(folder, STARTED)
         one, two = (folder / pack for pack in PACKS)
         datasets = {one.name: dataset_class(one), two.name: dataset_class(two, transform=_mirror)}
         lengths = {pack: len(dataset) for pack, dataset in datasets.items()}
@@ -112,6 +116,8 @@ def _read_in_generations(
     (process, order), *later = orders.items()
     mark(folder, process)
     found = {process: [_read_in_turn(datasets, order) for _ in range(ROUNDS)]}
+    if process == PARENT:
+        mark(folder, READ)
     if later:
         found |= in_child(_read_in_generations, datasets, folder, dict(later))
     return found
@@ -193,6 +199,14 @@ def outside(truth: Truth, activity: FileActivity) -> None:
     """Check how often each process opened the packs, that none shares a handle, and what is left open."""
     names = {activity.marked(process): who for process, who in WHO.items()}
     _judge_sharing(activity, names)
+    used = activity.used_between(STARTED, READ)
+    if used is not None and used.written > MAX_WRITTEN:
+        raise Mistake(
+            "copies_the_file",
+            f"To create two datasets and read from them, the parent process wrote {used.written:,} bytes. "
+            "Leave the images where they are: a copy takes as much space again, and processes can share its "
+            "handle, too.",
+        )
     for process in activity.processes():
         opens = activity.of(process).count("open")
         most = max((opens[pack] for pack in PACKS), default=0)

@@ -17,7 +17,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from course_utils.checks.core import (
-    MEMORY,
+    MEASURE,
     FileActivity,
     Inputs,
     Mistake,
@@ -29,7 +29,7 @@ from course_utils.checks.core import (
 from course_utils.system import NotMeasurableError, dirtied_bytes, in_child
 
 FILE, FEW, START = "labels.txt", "few.txt", "start"
-BEFORE, WARM = f"{MEMORY}before", f"{MEMORY}warm"
+BEFORE, WARM = f"{MEASURE}before", f"{MEASURE}warm"
 COUNT = 1_000_000
 FEW_COUNT = 1_000
 CLASSES = 21_841  # ImageNet-21k
@@ -119,7 +119,7 @@ def _read_as_worker(labels: Any, few: Any, folder: Path, fork: int) -> None:  # 
     for some, count, told, moment in ((few, FEW_COUNT, FEW, WARM), (labels, COUNT, f"{START}{fork}", BEFORE)):
         mark(folder, moment)
         start = int((folder / told).read_text().split()[0]) % STRIDE
-        mark(folder, MEMORY + _digest(_read(some, range(start, min(len(some), count), STRIDE))))
+        mark(folder, MEASURE + _digest(_read(some, range(start, min(len(some), count), STRIDE))))
 
 
 def _digest(values: np.ndarray) -> str:
@@ -214,9 +214,8 @@ def _copied_by_fork(activity: FileActivity, fork: int, digest: str) -> int | Non
     Raises:
         Mistake: No forked process has read the right labels.
     """
-    after = next((event for event in activity.events if event.name == MEMORY + digest), None)
-    told = activity.before(MEMORY + digest)
-    own = told.of(after.process if after else None)
+    after = next((event for event in activity.events if event.name == MEASURE + digest), None)
+    told = activity.before(MEASURE + digest)
     if (
         after is None
         or after.process == activity.processes()[0]
@@ -226,8 +225,8 @@ def _copied_by_fork(activity: FileActivity, fork: int, digest: str) -> int | Non
             "wrong_labels_in_worker",
             "A forked process did not read the labels that the process that loaded them reads.",
         )
-    before = next((event.copied for event in own.events if event.name == BEFORE), None)
-    return None if before is None or after.copied is None else after.copied - before
+    used = activity.of(after.process).used_between(BEFORE, MEASURE + digest)
+    return None if used is None else used.copied
 
 
 def _opener(activity: FileActivity, name: str) -> int | None:

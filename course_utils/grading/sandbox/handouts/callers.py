@@ -7,7 +7,7 @@ import re
 import time
 from pathlib import Path
 
-from course_utils.checks.core import Kind
+from course_utils.checks.core import Kind, Usage
 
 # System calls that read at the position of the open file description (read, readv), or at a position of the
 # caller's own (pread64, preadv, preadv2), by machine.
@@ -46,7 +46,14 @@ class Callers:
             os.sched_yield()
         return _READS.get(os.uname().machine, {}).get(call, "map")
 
-    def copied_bytes(self, process: int) -> int | None:
+    def usage(self, process: int) -> Usage | None:
+        """Return what a process and its ended children have used until now; None if it is gone."""
+        fields = dict(line.split(": ") for line in self._text(process, "io").splitlines())
+        if not fields:
+            return None
+        return Usage(self._copied_bytes(process), int(fields["rchar"]), int(fields["wchar"]))
+
+    def _copied_bytes(self, process: int) -> int | None:
         """Return a process's private anonymous memory plus the pages that its ended children touched."""
         faults = self._text(process, "stat").rpartition(")")[2].split()[_CHILD_FAULTS : _CHILD_FAULTS + 1]
         total, in_file = sum(map(int, faults)) * os.sysconf("SC_PAGE_SIZE"), False

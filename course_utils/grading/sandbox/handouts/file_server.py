@@ -15,7 +15,7 @@ import select
 import threading
 from pathlib import Path
 
-from course_utils.checks.core import MEMORY, FileEvent, Kind
+from course_utils.checks.core import MEASURE, FileEvent, Kind
 from course_utils.grading.sandbox.handouts import fuse
 from course_utils.grading.sandbox.handouts.callers import Callers
 from course_utils.grading.sandbox.handouts.fuse import Operation, Request
@@ -185,6 +185,6 @@ class FileServer:
         if len(self._events) >= MAX_EVENTS:
             return
         process = self._callers.process(request.thread)
-        asked = kind == "look" and name.startswith(MEMORY)
-        copied = self._callers.copied_bytes(process) if asked else None
-        self._events.append(FileEvent(process, kind, name, handle, copied))
+        asked = kind == "look" and name.startswith(MEASURE)
+        used = self._callers.usage(process) if asked else None
+        self._events.append(FileEvent(process, kind, name, handle, used))
