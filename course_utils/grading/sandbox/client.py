@@ -91,7 +91,7 @@ class Sandbox:
                 known = replies.get(step.index)
                 if known is not None and (step.check or known.outcome != "done"):
                     continue
-                deadline = budgets.deadline(step, again=known is not None)
+                deadline = budgets.deadline(step, known is not None, step.index in doubted)
                 if deadline is None:
                     replies.setdefault(step.index, Reply("skipped", SKIPPED))
                     continue

@@ -142,8 +142,8 @@ class ForkServer:
         if self._files is not None:
             self._files.close()
         self._files = None
-        code = _exit_code(self._child) if crashed else None
-        _kill_submission(self._child)
+        code = _reap(self._child) if crashed else None
+        _kill_submission(self._child if code is None else 0)
         self._child = 0
         return {"code": code, "reason": self._kill_reason}
 
@@ -180,20 +180,22 @@ def _problem(action: Callable[[], object]) -> str:
     return ""
 
 
-def _exit_code(child: int) -> int | None:
-    """Wait a short time for a child's own end; return its exit code, and leave it to be reaped."""
+def _reap(child: int) -> int | None:
+    """Wait a short time for a child's own end; return its exit code, 128 + n after signal n, else None."""
     end = time.monotonic() + EXIT_SECONDS
     while time.monotonic() < end:
-        if ended := os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            return ended.si_status if ended.si_code == os.CLD_EXITED else SIGNALED + ended.si_status
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else SIGNALED - code
         time.sleep(0.002)
     return None
 
 
 def _kill_submission(child: int) -> None:
-    """Kill a submission and reap all its processes; their orphans come here."""
-    while child:
-        for pid in {child, *_children()}:
+    """Kill a submission, if it has not been reaped (0), and its processes; their orphans come here."""
+    while True:
+        for pid in {child, *_children()} - {0}:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         try:

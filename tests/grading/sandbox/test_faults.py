@@ -187,6 +187,15 @@ def test_cells_that_run_again_cost_their_exercise_nothing_but_the_whole_is_bound
     assert shared.deadline(steps[-1], again=False) is None
 
 
+def test_a_doubted_step_gets_more_time_within_the_whole(monkeypatch):
+    monkeypatch.setattr(budgets, "time", clock := SimpleNamespace(monotonic=lambda: clock.now, now=100.0))
+    steps = four_slow_exercises()
+    shared = budgets.Budgets(steps, Limits(cell_seconds=60, exercise_seconds=100))
+    assert shared.deadline(steps[0], again=False, doubted=True) == clock.now + 180
+    clock.now += 950
+    assert shared.deadline(steps[0], again=False, doubted=True) == clock.now + 50
+
+
 def test_more_crashes_than_exercises_skip_nothing(sandbox):
     steps = [Step(n, "import os\nos._exit(1)") for n in range(12)]
     replies = sandbox.run([*steps, Step(12, "print('right')")], {})

@@ -7,7 +7,13 @@ import pytest
 
 from course_utils.grading.sandbox import fork_server, server_process
 from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.isolation import TOO_MANY_PROCESSES, TOO_MUCH_MEMORY, backends, limits
+from course_utils.grading.sandbox.isolation import (
+    TOO_MANY_PROCESSES,
+    TOO_MUCH_MEMORY,
+    backends,
+    limits,
+    usage,
+)
 from course_utils.grading.sandbox.isolation.cgroups import Group
 from course_utils.grading.sandbox.isolation.limits import Limits
 from course_utils.grading.sandbox.steps import Step
@@ -103,6 +109,13 @@ def test_processes_are_counted_where_the_kernel_counts_those_of_the_account(monk
         uname = SimpleNamespace(sysname="Linux", release=release)
         monkeypatch.setattr(limits.os, "uname", lambda uname=uname: uname)
         assert limits.counts_processes_by_namespace() == by_namespace
+
+
+def test_without_proc_nothing_is_known_of_the_processors(monkeypatch, tmp_path):
+    """As on macOS, where `--sandbox none` runs."""
+    monkeypatch.setattr(usage, "_PROC", tmp_path / "proc")
+    assert usage.processes_below(7) == [7]
+    assert usage.processor_seconds([7]) == (0, 0)
 
 
 def test_unattached_system_v_memory_cannot_hold_much(sandbox):

@@ -20,9 +20,9 @@ _GONE = (FileNotFoundError, ProcessLookupError, PermissionError)  # a process th
 
 
 def processes_below(ancestor: int) -> list[int]:
-    """Return a process and all its descendants."""
+    """Return a process and all its descendants; itself alone on a system without /proc."""
     children: dict[int, list[int]] = {}
-    for path in _PROC.iterdir():
+    for path in _PROC.iterdir() if _PROC.exists() else ():
         if path.name.isdigit():
             with contextlib.suppress(*_GONE):
                 parent = int(_stat(int(path.name))[1])
