@@ -64,12 +64,14 @@ class Timing:
         readings: What the clock showed at its start, after its first batch and at its end.
         reads: Which images were read.
         first_reads: How many of them before the first batch was there.
+        by_workers: Whether no image was read by the process that reads the clock.
     """
 
     cold: bool
     readings: list[float]
     reads: list[int] = field(default_factory=list)
     first_reads: int = 0
+    by_workers: bool = True
 
 
 class World(BaseWorld):
@@ -82,7 +84,7 @@ class World(BaseWorld):
 
     def __init__(self, truth: Truth) -> None:
         self._oracle = Oracle(truth["key"])
-        self._now, self._evicted = 1000.0, False
+        self._now, self._evicted, self._process = 1000.0, False, 0
         self._cached: set[tuple[int, int]] = set()
         self.measurements: list[list[Timing]] = []
         self.reads: list[int] = []
@@ -90,6 +92,7 @@ class World(BaseWorld):
     @served
     def start(self) -> None:
         """Start the measurement of the next dataset."""
+        self._process = self.caller
         self.measurements.append([])
         self.reads.append(0)
 
@@ -103,6 +106,7 @@ class World(BaseWorld):
             self.reads[-1] += 1
             if self.measurements[-1]:
                 self.measurements[-1][-1].reads.append(index)
+                self.measurements[-1][-1].by_workers &= self.caller != self._process
 
     @served
     def clock(self) -> float:
@@ -293,6 +297,12 @@ def _expect_settings(settings: dict[str, int], measured: Measured, timings: list
             "other_settings",
             f"Your function was called with batch_size={settings['batch_size']}, but the first batch of an "
             f"epoch had {timings[0].first_reads} images. Pass your arguments on to benchmark.",
+        )
+    if settings["num_workers"] and not all(timing.by_workers for timing in timings):
+        raise Mistake(
+            "other_settings",
+            f"Your function was called with num_workers={settings['num_workers']}, but no worker read the "
+            "images. Pass your arguments on to benchmark.",
         )
 
 

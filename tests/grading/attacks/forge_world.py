@@ -362,6 +362,18 @@ results.Epoch.__init__ = init
 """,
         ("not_from_benchmark",),
     ),
+    "settings_made_up": (
+        """
+from course_utils.measure import results
+measured = benchmark
+def benchmark(dataset, *more, batch_size, num_workers, **named):
+    named["cold_start"] = True
+    result = measured(dataset, *more, batch_size=batch_size, num_workers=0, **named)
+    object.__setattr__(result, "num_workers", num_workers)
+    return result
+""",
+        ("other_settings",),
+    ),
     "clock_stopped": (
         """
 from course_utils.checks.world.handle import Handle
