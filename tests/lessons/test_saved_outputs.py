@@ -54,3 +54,11 @@ def test_every_image_has_alt_text(lesson: Lesson):
     for cell in read(lesson.solution).cells:
         if cell.cell_type == "markdown":
             assert "![](" not in cell.source, "an image without alt text"
+
+
+def test_every_figure_is_described_below_it(lesson: Lesson):
+    cells = read(lesson.solution).cells
+    for cell, *below in (cells[place:] for place in range(len(cells))):
+        if cell.cell_type == "code" and any("image/png" in output.get("data", {}) for output in cell.outputs):
+            text = next(other.source for other in below if other.cell_type == "markdown")
+            assert re.match(r"\*The (picture|pictures|plot)\b", text), f"{cell.id}: {text[:80]}"
