@@ -15,9 +15,20 @@ from course_utils.grading.nbgrader_plugins import feedback
 from course_utils.grading.sandbox.isolation.backends import NoSandboxError, choose
 from tests.grading.attacks import damage, fake, learn, tamper
 from tests.grading.attacks.attack import TRACE
+from tests.grading.hostile.folders import FOLDERS
+from tests.grading.hostile.notebooks import NOTEBOOKS
+from tests.grading.hostile.replies import REPLIES
 from tests.grading.toy_course import LESSON, make_course, submit
 
-ATTACKS = {**fake.ATTACKS, **learn.ATTACKS, **damage.ATTACKS, **tamper.ATTACKS}
+# A handful of those in `hostile`, which are graded all together as a proof.
+HOSTILE = {
+    "hostile_name": FOLDERS["name_not_utf8"],
+    "hostile_stamp": FOLDERS["stamp_is_a_full_folder"],
+    "hostile_notebook": NOTEBOOKS["points_of_4000_digits"],
+    "hostile_reply": REPLIES["pictures_a_number"],
+    "hostile_evidence": REPLIES["dict_of_a_list"],
+}
+ATTACKS = {**fake.ATTACKS, **learn.ATTACKS, **damage.ATTACKS, **tamper.ATTACKS, **HOSTILE}
 LIMITS = "c.Grading.limits = {'cell_seconds': 7, 'exercise_seconds': 20, 'memory_mb': 700, 'file_mb': 64}"
 SECRET = "SECRET_OF_THE_TEACHER"
 PAGES = ("honest_with_own_cells", "read_environment", "shows_a_verdict", "raises_a_verdict")

@@ -30,7 +30,7 @@ from course_utils.grading.submission.sanitize import STAMP, parse_stamp
 from tests.grading.attacks.attack import ALL_POINTS
 from tests.grading.toy_course import LESSON, make_course, submit
 
-EXAMPLES = pytest.mark.parametrize("examples", [20, pytest.param(2000, marks=pytest.mark.proof)])
+EXAMPLES = pytest.mark.parametrize("examples", [20, pytest.param(700, marks=pytest.mark.proof)])
 NOTEBOOK = f"{LESSON}.ipynb"
 
 scalars = (
