@@ -136,9 +136,8 @@ class _Child:
 def _forked(function: Callable[[str], T], names: list[str], bounds: Bounds) -> Iterator[_Child]:
     reader, writer = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # Python 3.12 warns when a process with threads forks
+        # Python 3.12 warns when a process with threads forks.
+        warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if pid == 0:
         _serve_and_exit(function, names, bounds, writer)
