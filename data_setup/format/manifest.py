@@ -140,6 +140,12 @@ def read_header(path: Path) -> Header:
         raise SetupError(f"{path}: manifest format {found}; this program reads {FORMAT}")
     if missing := Header.__required_keys__ - header.keys():
         raise SetupError(f"{path}: the manifest lacks {', '.join(sorted(missing))}")
+    try:
+        sum(form["files"] + form["bytes"] for form in header["forms"].values())
+        sum(header["parts"].values())
+        dict(header["identity"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise SetupError(f"{path} is damaged: its content has changed ({error!r})") from error
     return cast(Header, header)  # its keys are checked, and `check_manifest` compares its hash
 
 

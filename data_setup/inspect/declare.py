@@ -37,7 +37,8 @@ def declare_layout(path: Path, layout: RawLayout) -> None:
 
 
 def _replace_description(path: Path, layout: RawLayout) -> None:
-    with zipfile.ZipFile(path, "a") as archive:
+    # Opened here: zipfile would truncate an archive that it cannot open to append.
+    with path.open("r+b") as file, zipfile.ZipFile(file, "a") as archive:
         old = archive.getinfo(INFO_NAME)
         content = json.loads(archive.read(old))
         content |= {"layout": layout.order, "dtype": layout.dtype, "shape": list(layout.shape)}

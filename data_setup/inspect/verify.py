@@ -44,7 +44,7 @@ def find_problems(out: Path) -> Iterator[str]:
     expected: dict[str, set[str]] = {form: set() for form in FORMS}
     with tqdm(total=total, unit=" files", file=sys.stdout, desc=f"Verifying {out}") as bar:
         for entry, problem in _checked(out, read_files(manifest)):
-            form, name = entry.path.split("/", 1)
+            form, _, name = entry.path.partition("/")
             expected.setdefault(form, set()).add(name)
             bar.update()
             if problem:
