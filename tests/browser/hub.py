@@ -3,6 +3,7 @@
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -178,8 +179,17 @@ def jupyterhub(folder: Path, site: Site) -> Iterator[str]:
             wait_for(f"{address}/hub/login", hub, state / "log")
             yield address
         finally:
-            hub.terminate()
-            hub.wait(60)
+            end(hub)
+
+
+def end(server: subprocess.Popen[bytes]) -> None:
+    """Ask a server to end, and kill it with all its processes if it does not."""
+    server.terminate()
+    try:
+        server.wait(60)
+    except subprocess.TimeoutExpired:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
 
 
 def unused_ports(count: int) -> list[int]:

@@ -43,10 +43,16 @@ def test_fault_of_the_grader_writes_no_mark(course, monkeypatch):
     assert autograded(course) == [2, 2, 2]
 
 
-def test_submission_is_restored_once_for_grading_and_gradebook(course, monkeypatch):
-    calls = []
+def test_submission_is_restored_once_for_grading_and_gradebook(course, monkeypatch, tmp_path):
+    calls = tmp_path / "calls"  # a file: submissions are restored in a process of their own
     assemble = restore._assemble
-    monkeypatch.setattr(restore, "_assemble", lambda *arguments: calls.append(1) or assemble(*arguments))
+
+    def counted(*arguments):
+        with calls.open("a") as file:
+            file.write("call\n")
+        return assemble(*arguments)
+
+    monkeypatch.setattr(restore, "_assemble", counted)
     gradebook.write(course, ANN)
     gradebook.write(course, ANN)
-    assert calls == [1]
+    assert calls.read_text() == "call\n"

@@ -116,7 +116,9 @@ def test_packages_for_other_systems_stay_in_the_lock():
     assert student_lock(lock, project).split() == lock.replace("pytest==9.2.0\n", "").split()
 
 
-def test_its_make_offers_what_a_student_does(generated):
+def test_its_make_offers_what_a_student_does(generated, monkeypatch):
+    for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):  # of the make that runs these tests
+        monkeypatch.delenv(variable, raising=False)
     told = subprocess.run(["make", "help"], cwd=generated, check=True, capture_output=True, text=True).stdout
     assert [line.split()[0] for line in told.splitlines()] == ["help", "lab", "data", "clean"]
     refused = subprocess.run(["make", "lab", "PORT=abc"], cwd=generated, capture_output=True, text=True)
