@@ -7,7 +7,8 @@ HOST    ?= 127.0.0.1
 BROWSER ?= yes
 TESTS   ?=
 GRADE_OPTIONS ?=
-JOBS    ?= 2
+# One more than two cores: the tests often wait for a browser or a server.
+JOBS    ?= 3
 FORCE   ?= no
 TORCH   ?=
 STUDENTS ?= ../feeding-the-gpu-students
@@ -54,7 +55,7 @@ check: $(READY)  ## lint, types and the quick tests, in about a minute: before e
 	@$(RUN) mypy
 	@$(RUN) pytest -n $(JOBS) -q -m "not slow and not proof" $(or $(TESTS),tests)
 
-test: $(READY) data  ## all tests, every lesson included (TESTS="tests/test_paths.py" for some, JOBS=2 at once)
+test: $(READY) data  ## all tests, every lesson included (TESTS="tests/test_paths.py" for some, JOBS=3 at once)
 	@$(RUN) pytest -n $(JOBS) $(TESTS)
 
 proofs: $(READY) data  ## what repeats or takes minutes: the bank through nbgrader, 300 submissions under kills (20 minutes)

@@ -20,6 +20,8 @@ from tests.grading.hostile.notebooks import NOTEBOOKS
 from tests.grading.hostile.replies import REPLIES
 from tests.grading.toy_course import LESSON, make_course, submit
 
+pytestmark = pytest.mark.proof
+
 # A handful of those in `hostile`, which are graded all together as a proof.
 HOSTILE = {
     "hostile_name": FOLDERS["name_not_utf8"],
