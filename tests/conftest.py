@@ -25,6 +25,7 @@ os.environ["PATH"] = f"{HERE}{os.pathsep}{os.environ['PATH']}{os.pathsep}{FETCHE
 # These take minutes each. They start first: one that started last would run alone at the end.
 LONGEST = ("test_load.py", "test_hub.py", "test_lab.py", "test_attacks.py", "test_answers.py")
 BY_LESSON = ("test_lab.py", "test_answers.py")
+BY_EXERCISE = ("test_bank_seeds.py", "test_forgeries.py")
 # These take many seconds each; `make check` leaves them out.
 SLOW = {
     *LONGEST,
@@ -64,20 +65,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-class ByFileOrLesson(LoadFileScheduling):
-    """Keep the tests of a file on one worker; where each lesson takes minutes, only those of a lesson.
+class ByFileOrPart(LoadFileScheduling):
+    """Keep the tests of a file on one worker; where they take minutes, those of a lesson or of an exercise.
 
     nbval runs the cells of a notebook in one kernel, and the tests of a file share slow fixtures.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, test = nodeid.partition("::")
-        lesson = re.search(r"\[(\d\d_\w+)", test) if file.endswith(BY_LESSON) else None
-        return f"{file} {lesson[1]}" if lesson else file
+        part = None
+        if file.endswith(BY_LESSON):
+            part = re.search(r"\[(\d\d_\w+)", test)
+        elif file.endswith(BY_EXERCISE):
+            part = re.search(r"\[(\w+)-", test)
+        return f"{file} {part[1]}" if part else file
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFileOrLesson:
-    return ByFileOrLesson(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFileOrPart:
+    return ByFileOrPart(config, log)
 
 
 @pytest.hookimpl(wrapper=True)
