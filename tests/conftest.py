@@ -23,9 +23,17 @@ os.environ["PATH"] = f"{HERE}{os.pathsep}{os.environ['PATH']}{os.pathsep}{FETCHE
 
 
 # These take minutes each. They start first: one that started last would run alone at the end.
-LONGEST = ("test_load.py", "test_hub.py", "test_lab.py", "test_attacks.py", "test_answers.py")
+LONGEST = (
+    "test_load.py",
+    "test_hub.py",
+    "test_lab.py",
+    "test_fuzz.py",
+    "test_attacks.py",
+    "test_answers.py",
+)
 BY_LESSON = ("test_lab.py", "test_answers.py")
 BY_EXERCISE = ("test_bank_seeds.py", "test_forgeries.py")
+BY_TEST = "test_fuzz.py"
 # These take many seconds each; `make check` leaves them out.
 SLOW = {
     *LONGEST,
@@ -66,7 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class ByFileOrPart(LoadFileScheduling):
-    """Keep the tests of a file on one worker; where they take minutes, those of a lesson or of an exercise.
+    """Keep the tests of a file on one worker; where they take minutes, those of a part of it.
 
     nbval runs the cells of a notebook in one kernel, and the tests of a file share slow fixtures.
     """
@@ -78,6 +86,8 @@ class ByFileOrPart(LoadFileScheduling):
             part = re.search(r"\[(\d\d_\w+)", test)
         elif file.endswith(BY_EXERCISE):
             part = re.search(r"\[(\w+)-", test)
+        elif file.endswith(BY_TEST):
+            part = re.match(r"(.*)", test)
         return f"{file} {part[1]}" if part else file
 
 
