@@ -79,8 +79,8 @@ makings = st.tuples(
 def make(folder: Path, path: str, kind: str, data: bytes, name: str) -> None:
     place = folder / path
     with suppress(OSError, ValueError):
-        if kind in ("remove", "file", "link", "pipe") and place.is_file():
-            place.unlink()
+        if kind in ("remove", "file", "link", "pipe") and (place.is_symlink() or not place.is_dir()):
+            place.unlink(missing_ok=True)  # a pipe, too: to open it for writing would wait for a reader
         if kind == "file":
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(data)
