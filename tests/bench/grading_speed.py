@@ -2,7 +2,7 @@
 
 Both grade copies of the solved lesson with one command for a class, as a teacher does: stock nbgrader grades
 one half, then `make grade` the whole class, then stock nbgrader the other half. Stock nbgrader takes some
-20 s per submission; `--stock 4` limits it to four submissions, and the table shows the number.
+a minute per submission; `--stock 10` gives it ten submissions, and the table shows the number.
 """
 
 import argparse
@@ -88,7 +88,7 @@ def main() -> None:
     )
     parser.add_argument("--students", type=int, default=30)
     parser.add_argument(
-        "--stock", type=int, default=10, help="submissions that stock nbgrader grades (%(default)s)"
+        "--stock", type=int, default=4, help="submissions that stock nbgrader grades (%(default)s)"
     )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
