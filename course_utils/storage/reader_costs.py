@@ -28,10 +28,18 @@ _LINE = re.compile(
 )
 
 
+class HasData(Protocol):
+    """A sample."""
+
+    @property
+    def data(self) -> bytes:
+        """The bytes that are useful."""
+
+
 class Reader(Protocol):
     """An open packed file."""
 
-    def read(self, index: int) -> object:
+    def read(self, index: int) -> HasData:
         """Return one sample."""
 
 
@@ -44,14 +52,14 @@ class PhaseCosts:
         read_bytes: Bytes that these calls returned; None where they were not traced.
         disk_bytes: Bytes that came from the disk; None where the kernel does not tell.
         faults: Page faults, those of memory that was allocated included.
-        memory_bytes: Growth of the memory of the process (resident set).
+        memory_bytes: Growth of the memory of the process (resident set); None where the kernel does not tell.
     """
 
     calls: Counter[str] | None
     read_bytes: int | None
     disk_bytes: int | None
     faults: int
-    memory_bytes: int
+    memory_bytes: int | None
 
 
 @dataclass(frozen=True)
@@ -93,6 +101,7 @@ def sample_costs(
     """
     if traced and (reason := strace.why_not_traceable()):
         raise RuntimeError(reason)
+    under = under.resolve()  # as strace shows it
     if cold:
         page_cache.evict(under)
     with tempfile.TemporaryDirectory(prefix="costs_") as folder:
@@ -104,7 +113,7 @@ def sample_costs(
             [*(options if traced else []), *command], check=True, capture_output=True, text=True
         )
         told = json.loads(done.stdout)
-        lines = _lines(Path(folder).glob("log.*"), str(under.resolve())) if traced else {}
+        lines = _lines(Path(folder).glob("log.*"), str(under)) if traced else {}
         opening, reading = (
             PhaseCosts(
                 Counter(call for call, _ in lines[phase]) if traced else None,
@@ -154,11 +163,11 @@ def _main(job: str) -> None:
 
 def _usage(under: str, phase: str) -> dict[str, int | None]:
     os.path.exists(f"{under}.phase-{phase}")  # noqa: PTH110 - a mark in the log
-    usage = resource.getrusage(resource.RUSAGE_SELF)
+    usage, kilobytes = resource.getrusage(resource.RUSAGE_SELF), _number("/proc/self/status", "VmRSS")
     return {
         "disk_bytes": _number("/proc/self/io", "read_bytes"),
         "faults": usage.ru_minflt + usage.ru_majflt,
-        "memory_bytes": 1024 * (_number("/proc/self/status", "VmRSS") or 0),
+        "memory_bytes": None if kilobytes is None else 1024 * kilobytes,
     }
 
 

@@ -54,6 +54,14 @@ def test_calls_are_counted_by_phase(packed):
 
 
 @needs_strace
+def test_calls_are_counted_through_a_link(packed):
+    link = packed.with_name("link")
+    link.symlink_to(packed)
+    costs = sample_costs(partial(ByPread, link), [3, 1], link, traced=True)
+    assert costs.reading.calls == {"pread64": 2}
+
+
+@needs_strace
 def test_memory_map_reads_without_a_call(packed):
     costs = sample_costs(partial(ByMap, packed), [3, 1, 60], packed, traced=True)
     assert costs.opening.calls["mmap"] == 1
