@@ -4,6 +4,7 @@ from .loader_benchmark import benchmark as benchmark
 from .loader_benchmark import compare as compare
 from .plots import plot_cold_and_warm as plot_cold_and_warm
 from .plots import plot_epochs as plot_epochs
+from .plots import plot_pairs as plot_pairs
 from .plots import plot_steps as plot_steps
 from .report import benchmark_table as benchmark_table
 from .report import operations_table as operations_table

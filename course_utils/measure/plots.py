@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from course_utils.measure.results import BenchmarkResult, Summary
 
-__all__ = ["plot_cold_and_warm", "plot_epochs", "plot_steps"]
+__all__ = ["plot_cold_and_warm", "plot_epochs", "plot_pairs", "plot_steps"]
 
 COLD, WARM = "tab:blue", "tab:orange"
 
@@ -74,3 +74,29 @@ def _bars(ax: Axes, stats: Sequence[Summary], shift: float, colour: str, label: 
     spread = [middle - [stat.low for stat in stats], [stat.high for stat in stats] - middle]
     places = np.arange(len(stats)) + shift
     ax.bar(places, middle, width=0.4, yerr=spread, color=colour, label=label, capsize=3)
+
+
+def plot_pairs(
+    pairs: Mapping[str, tuple[float, float]], labels: tuple[str, str], unit: str, ax: Axes | None = None
+) -> Axes:
+    """Plot two positive numbers for each of several things as joined points on a logarithmic axis.
+
+    Args:
+        pairs: The two numbers by name; drawn from top to bottom.
+        labels: What the first and the second number are.
+        unit: Label of the axis.
+        ax: axes to draw on; by default those of a new figure.
+    """
+    ax = ax or plt.subplots(figsize=(7, 1.4 + 0.3 * len(pairs)), layout="constrained")[1]
+    first, second = np.array(list(pairs.values())).T
+    ax.hlines(list(pairs), first, second, color="tab:gray", zorder=1)
+    ax.scatter(first, list(pairs), color=COLD, label=labels[0])
+    ax.scatter(second, list(pairs), color=WARM, label=labels[1])
+    ax.set_xscale("log")
+    ticks = [tick for tick in (0.5, 1, 2, 5, 10, 20, 50, 100) if tick <= 2 * max(first.max(), second.max())]
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.minorticks_off()
+    ax.invert_yaxis()
+    ax.set_xlabel(unit)
+    ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False)
+    return ax

@@ -1,4 +1,5 @@
 from . import page_cache as page_cache
+from . import read_ahead as read_ahead
 from . import strace as strace
 from .epoch_io import EpochOps as EpochOps
 from .epoch_io import count_epoch as count_epoch

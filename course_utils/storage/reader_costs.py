@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from course_utils.storage import page_cache, strace
+from course_utils.storage import page_cache, read_ahead, strace
 
 # The child looks up these names, which do not exist, so that the log shows where a phase begins.
 PHASES = ("opening", "reading", "done")
@@ -85,6 +85,7 @@ def sample_costs(
     under: Path,
     traced: bool = False,
     cold: bool = False,
+    expect_random: bool = False,
 ) -> SampleCosts:
     """Open a reader in a new process, read samples from it, and return what that cost.
 
@@ -94,6 +95,7 @@ def sample_costs(
         under: The packed file or folder; calls on other files do not count.
         traced: Count system calls; this slows the process down.
         cold: Evict the files from the page cache first.
+        expect_random: When the reader is open, ask the kernel not to read ahead in its files.
 
     Raises:
         RuntimeError: ``traced``, and ``strace`` is missing or not permitted.
@@ -106,7 +108,7 @@ def sample_costs(
         page_cache.evict(under)
     with tempfile.TemporaryDirectory(prefix="costs_") as folder:
         job = Path(folder) / "job"
-        job.write_bytes(pickle.dumps((open_reader, list(indices), str(under))))
+        job.write_bytes(pickle.dumps((open_reader, list(indices), str(under), expect_random)))
         command = [sys.executable, "-m", __name__, str(job)]
         options = ["strace", "-ff", "-y", "-ttt", "-e", "trace=%file,%desc", "-o", f"{folder}/log"]
         done = subprocess.run(
@@ -149,10 +151,12 @@ def _parsed(logs: Iterable[Path]) -> Iterator[tuple[float, str, str, str, int]]:
 
 def _main(job: str) -> None:
     """Run a job from `sample_costs`, and print what its phases cost."""
-    open_reader, indices, under = pickle.loads(Path(job).read_bytes())
+    open_reader, indices, under, expect_random = pickle.loads(Path(job).read_bytes())
     costs: dict[str, dict[str, int | None]] = {}
     before = _usage(under, "opening")
     reader = open_reader()
+    if expect_random:
+        read_ahead.expect_random_reads(Path(under))
     after = _usage(under, "reading")
     costs["opening"] = _difference(before, after)
     before = after

@@ -3,7 +3,7 @@ import pytest
 import torch
 from matplotlib import pyplot as plt
 
-from course_utils.measure.plots import plot_cold_and_warm, plot_epochs, plot_steps
+from course_utils.measure.plots import plot_cold_and_warm, plot_epochs, plot_pairs, plot_steps
 from course_utils.measure.results import BenchmarkResult, Epoch
 
 
@@ -50,3 +50,11 @@ def test_steps_are_medians_from_top_to_bottom():
     ax = plot_steps({"decode": np.array([1, 2, 4]), "resize": np.array([5, 6, 7])})
     assert [bar.get_width() for bar in ax.patches] == [2, 6]
     assert ax.yaxis_inverted()
+
+
+def test_pairs_are_joined_points_from_top_to_bottom():
+    ax = plot_pairs({"tar": (1.0, 3.0), "zip": (20.0, 2.0)}, ("before", "after"), "bytes")
+    before, after = (points.get_offsets()[:, 0].tolist() for points in ax.collections[1:])
+    assert (before, after) == ([1, 20], [3, 2])
+    assert ax.yaxis_inverted()
+    assert ax.get_xscale() == "log"
