@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "course_utils.loading": {"data", "system"},
     "course_utils.storage": {"loading"},
     "course_utils.formats": {"data"},
+    "course_utils.format_trials": {"formats", "system"},
     "course_utils.measure": {"loading", "storage", "system"},
     "course_utils.pipeline": {"data", "loading", "paths", "system", "training"},
     "course_utils.checks.core": {"checks.world", "data"},
@@ -69,7 +70,9 @@ ONLY_IN = {
     ),
     "skimage": ("data_setup.sources",),
     "sklearn": ("data_setup.sources",),
-    "matplotlib": ("course_utils.measure", "course_utils.pipeline", "course_utils.storage"),
+    "matplotlib": tuple(
+        f"course_utils.{room}" for room in ("format_trials", "measure", "pipeline", "storage")
+    ),
     "torch": tuple(
         f"course_utils.{room}"
         for room in (

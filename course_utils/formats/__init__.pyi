@@ -1,8 +1,10 @@
 from .arrayrecord import ArrayRecord as ArrayRecord
 from .arrow import ArrowMap as ArrowMap
+from .arrow import CheckedParquet as CheckedParquet
 from .arrow import Parquet as Parquet
 from .flat import FlatFile as FlatFile
 from .flat import FlatMap as FlatMap
+from .hdf5 import CheckedHdf5 as CheckedHdf5
 from .hdf5 import FlatHdf5 as FlatHdf5
 from .hdf5 import RaggedHdf5 as RaggedHdf5
 from .lmdb_store import Lmdb as Lmdb

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,6 +12,7 @@ from course_utils.formats.sample import RandomAccess, Sample
 
 SCHEMA = pa.schema([("name", pa.string()), ("data", pa.binary()), ("label", pa.int64())])
 ROWS = 50  # per row group and per record batch
+MAGIC = 8  # bytes before the stream in a file
 
 
 def _batches(samples: Iterable[Sample]) -> Iterator[pa.RecordBatch]:
@@ -23,17 +25,22 @@ class Parquet(RandomAccess):
     """Row groups of 50 samples; to read one sample means to read its group."""
 
     title = "Parquet"
+    checksums: ClassVar[bool] = False
 
     @classmethod
     def write(cls, path: Path, samples: Iterable[Sample]) -> None:
         """Write a row group at a time, uncompressed: JPEGs do not shrink."""
-        with path.open("xb") as file, pq.ParquetWriter(file, SCHEMA, compression="none") as writer:
+        with path.open("xb") as file, cls._writer(file) as writer:
             for batch in _batches(samples):
                 writer.write_batch(batch)
 
+    @classmethod
+    def _writer(cls, file: BinaryIO) -> pq.ParquetWriter:
+        return pq.ParquetWriter(file, SCHEMA, compression="none", write_page_checksum=cls.checksums)
+
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._file = pq.ParquetFile(path)
+        self._file = pq.ParquetFile(path, page_checksum_verification=self.checksums)
 
     def __len__(self) -> int:
         return int(self._file.metadata.num_rows)
@@ -48,15 +55,31 @@ class Parquet(RandomAccess):
         self._file.close()
 
 
+class CheckedParquet(Parquet):
+    """Parquet with a checksum for each page, compared when it is read."""
+
+    title = "Parquet (page checksums)"
+    checksums = True
+
+
 class ArrowMap(RandomAccess):
     """Record batches of 50 samples in a memory map; a sample is a slice of its batch, without a copy."""
 
     title = "Arrow (memory map)"
 
     @classmethod
+    def recover(cls, path: Path) -> Iterator[Sample]:
+        """Read the record batches as Arrow's stream format, which they are, without their list."""
+        with path.open("rb") as file:
+            file.seek(MAGIC)
+            for batch in pa.ipc.open_stream(file):
+                yield from (Sample(*row.values()) for row in batch.to_pylist())
+
+    @classmethod
     def write(cls, path: Path, samples: Iterable[Sample]) -> None:
         """Write a record batch at a time, and the list of batches at the end."""
-        with path.open("xb") as file, pa.ipc.new_file(file, SCHEMA) as writer:
+        # Without a buffer of Python's, which would keep the end of a batch from the file.
+        with path.open("xb", buffering=0) as file, pa.ipc.new_file(file, SCHEMA) as writer:
             for batch in _batches(samples):
                 writer.write_batch(batch)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import ClassVar
 
 import h5py
 import numpy as np
@@ -51,13 +52,16 @@ class FlatHdf5(RandomAccess):
     """All bytes in one data set, and their offsets in another."""
 
     title = "HDF5 (flat)"
+    checksums: ClassVar[bool] = False
 
     @classmethod
     def write(cls, path: Path, samples: Iterable[Sample]) -> None:
-        """Collect the bytes, then write them without chunks."""
+        """Collect the bytes, then write them, without chunks unless they have checksums."""
         names, data, labels = [list(column) for column in zip(*samples, strict=True)] or [[], [], []]
+        joined = np.frombuffer(b"".join(data), np.uint8)
         with h5py.File(path, "x") as file:
-            file["images"] = np.frombuffer(b"".join(data), np.uint8)
+            # HDF5 keeps checksums of chunks only, and cannot divide nothing into chunks.
+            file.create_dataset("images", data=joined, fletcher32=cls.checksums and len(joined) > 0)
             file["offsets"] = np.cumsum([0, *map(len, data)])
             file["labels"] = np.array(labels, np.int64)
             file["names"] = np.array([name.encode() for name in names], np.bytes_)
@@ -81,3 +85,10 @@ class FlatHdf5(RandomAccess):
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+class CheckedHdf5(FlatHdf5):
+    """The same with a checksum for each chunk (Fletcher-32), compared when it is read."""
+
+    title = "HDF5 (flat, Fletcher-32)"
+    checksums = True

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from struct import Struct
 from typing import ClassVar, NamedTuple
@@ -51,6 +52,15 @@ class PackedFormat(ABC):
     @abstractmethod
     def stream(self) -> Iterator[Sample]:
         """Yield all samples in the order in which they were written."""
+
+    @classmethod
+    def recover(cls, path: Path) -> Iterator[Sample]:
+        """Yield the whole samples of a file whose writer was killed, as far as the format allows.
+
+        By default, as far as the usual reader gets.
+        """
+        with closing(cls(path)) as reader:
+            yield from reader.stream()
 
     def close(self) -> None:  # noqa: B027 - not every format has something to close
         """Close what the constructor opened."""

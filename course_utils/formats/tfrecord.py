@@ -5,7 +5,7 @@ format has no index; without one a reader can only go from record to record.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from struct import Struct
 
@@ -22,6 +22,14 @@ def masked_crc(data: bytes) -> bytes:
     """Return the checksum as the format stores it: rotated, so that data may contain checksums itself."""
     crc = google_crc32c.value(data)
     return CHECKSUM.pack((((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF)
+
+
+def checked(found: bytes) -> bytes:
+    """Return the data of a record; ValueError if it does not match its checksums."""
+    length, record = found[: LENGTH.size], found[HEADER : -CHECKSUM.size]
+    if found != length + masked_crc(length) + record + masked_crc(record):
+        raise ValueError("the record is damaged: it does not match its checksums")
+    return record
 
 
 class TfRecord(RandomAccess):
@@ -45,6 +53,14 @@ class TfRecord(RandomAccess):
         """Return the path of the index."""
         return path.with_name(f"{path.name}.npy")
 
+    @classmethod
+    def recover(cls, path: Path) -> Iterator[Sample]:
+        """Go from record to record, without the index."""
+        with path.open("rb") as file:
+            while header := file.read(HEADER):
+                (size,) = LENGTH.unpack_from(header)
+                yield from_record(checked(header + file.read(size + CHECKSUM.size)))
+
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.offsets = np.load(self.index_path(path))
@@ -56,11 +72,7 @@ class TfRecord(RandomAccess):
     def read(self, index: int) -> Sample:
         """Read one record; ValueError if it does not match its checksums."""
         start, end = self.offsets[index : index + 2].tolist()
-        found = os.pread(self._fd, end - start, start)
-        length, record = found[: LENGTH.size], found[HEADER : -CHECKSUM.size]
-        if found != length + masked_crc(length) + record + masked_crc(record):
-            raise ValueError(f"{self.path}: record {index} is damaged")
-        return from_record(record)
+        return from_record(checked(os.pread(self._fd, end - start, start)))
 
     def close(self) -> None:
         """Close the file."""

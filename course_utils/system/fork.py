@@ -18,7 +18,16 @@ _TIMEOUT = 120  # seconds, so that a hanging child does not hang its parent
 
 
 class ChildDiedError(RuntimeError):
-    """The forked child exited without returning a result."""
+    """The forked child exited without returning a result.
+
+    Attributes:
+        signal: What killed it; None if it exited by itself.
+    """
+
+    def __init__(self, killed_by: signal.Signals | None = None) -> None:
+        self.signal = killed_by
+        how = f"was killed by {killed_by.name}" if killed_by else "exited"
+        super().__init__(f"the forked child {how} without returning a result")
 
 
 def in_child(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -42,8 +51,9 @@ def in_child(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) ->
         _run_and_exit(writer, lambda: function(*args, **kwargs))
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
-        returned: _R = _result(pipe.read())
-    os.waitpid(child, 0)
+        data = pipe.read()
+    _, status = os.waitpid(child, 0)
+    returned: _R = _result(data, status)
     return returned
 
 
@@ -85,9 +95,9 @@ def waiting_child(function: Callable[[Callable[[], bytes]], _R]) -> Iterator[Cal
     os.waitpid(child, 0)
 
 
-def _result(data: bytes) -> Any:  # noqa: ANN401 - what the function returned
+def _result(data: bytes, status: int = 0) -> Any:  # noqa: ANN401 - what the function returned
     if not data:
-        raise ChildDiedError("the forked child exited without returning a result")
+        raise ChildDiedError(signal.Signals(os.WTERMSIG(status)) if os.WIFSIGNALED(status) else None)
     error, result = pickle.loads(data)
     if error is not None:
         raise error

@@ -1,6 +1,8 @@
 import multiprocessing
 import os
+import signal
 
+import psutil
 import pytest
 
 from course_utils.system.fork import ChildDiedError, fork_by_default, in_child
@@ -27,9 +29,22 @@ def test_unpicklable_exception_becomes_runtime_error_with_its_name():
         in_child(fail)
 
 
-def test_killed_child_raises_child_died_error():
+def test_killed_child_raises_child_died_error_with_its_signal():
+    with pytest.raises(ChildDiedError, match="was killed by SIGKILL") as caught:
+        in_child(lambda: os.kill(os.getpid(), 9))
+    assert caught.value.signal == signal.SIGKILL
+
+
+def test_child_that_exits_was_not_killed():
+    with pytest.raises(ChildDiedError, match="exited") as caught:
+        in_child(lambda: os._exit(3))
+    assert caught.value.signal is None
+
+
+def test_child_that_died_is_reaped():
     with pytest.raises(ChildDiedError):
         in_child(lambda: os.kill(os.getpid(), 9))
+    assert not [one for one in psutil.Process().children() if one.status() == psutil.STATUS_ZOMBIE]
 
 
 def test_child_does_not_change_parents_objects():

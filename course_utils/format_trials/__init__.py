@@ -1,0 +1,5 @@
+"""What packed formats survive: shared handles, other processes, flipped bits, killed writers, cut files."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
