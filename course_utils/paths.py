@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 FORMS = ("disk_transformed", "zip_encoded", "zip")
+MANIFEST = "manifest.json"  # beside them: size and hash of each file
 
 
 class DataNotFoundError(FileNotFoundError):

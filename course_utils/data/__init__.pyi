@@ -15,4 +15,5 @@ from .pack_access import open_pack as open_pack
 from .packed_images import PackedImages as PackedImages
 from .synthetic import SyntheticImageDataset as SyntheticImageDataset
 from .transforms import transform as transform
+from .verified_jpegs import VerifiedJpegDataset as VerifiedJpegDataset
 from .zip_index import ZipIndex as ZipIndex

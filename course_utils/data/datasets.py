@@ -42,6 +42,9 @@ def decode_image(source: str | Path | io.BytesIO, name: str) -> torch.Tensor:
 class JpegDataset(Dataset[Sample]):
     """Images as single files, as in an unpacked archive.
 
+    A damaged structure of a file is an error. But JPEG has no checksum: seven of ten flipped bits give other
+    pixels without an error. `VerifiedJpegDataset` notices them in a set that has a manifest.
+
     Args:
         path: Folder with ``*.JPEG`` files and `validation_labels_10k.txt`: one integer per line, in
             the sorted order of the file names.

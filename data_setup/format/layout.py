@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_utils.paths import FORMS as FORMS  # what lessons look for is what is created
+from course_utils.paths import MANIFEST as MANIFEST
 
 SIDE = 256
 QUALITY = 90
 RAW_BYTES = SIDE * SIDE * 3
 JPEGS, ENCODED, RAW = FORMS
-MANIFEST = "manifest.json"
 STAGING = ".unfinished"
 
 

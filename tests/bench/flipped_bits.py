@@ -10,6 +10,7 @@ import argparse
 import datetime
 import hashlib
 import io
+import json
 import os
 import platform
 import signal
@@ -25,9 +26,18 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image
 
-from course_utils.data import INFO_NAME, LABELS_NAME, JpegDataset, PackInfo, RawLayout, ZIPDataset
+from course_utils.data import (
+    INFO_NAME,
+    LABELS_NAME,
+    JpegDataset,
+    PackInfo,
+    RawLayout,
+    VerifiedJpegDataset,
+    ZIPDataset,
+)
 from course_utils.loading import FastLoader
-from course_utils.paths import data_dir
+from course_utils.paths import FORMS, MANIFEST, data_dir
+from data_setup.format import file_sha256
 
 IMAGES = 4
 TIMEOUT_S = 20
@@ -51,6 +61,14 @@ def write_files(images: dict[str, bytes], folder: Path) -> None:
     for name, jpeg in images.items():
         (folder / name).write_bytes(jpeg)
     (folder / LABELS_NAME).write_text("\n".join(map(str, range(len(images)))))
+
+
+def write_files_and_manifest(images: dict[str, bytes], folder: Path) -> None:
+    form = folder / FORMS[0]
+    form.mkdir()
+    write_files(images, form)
+    stated = {f"{form.name}/{path.name}": {"sha256": file_sha256(path)} for path in form.iterdir()}
+    (folder / MANIFEST).write_text(json.dumps({"files": stated}))
 
 
 def write_jpeg_zip(images: dict[str, bytes], folder: Path) -> None:
@@ -136,6 +154,9 @@ def read_hdf5(folder: Path) -> Iterator[Sample]:
 READERS = {
     "JPEG files, Pillow": Reader(write_files, read_with_pillow),
     "JPEG files, `JpegDataset`": Reader(write_files, lambda folder: read_dataset(JpegDataset(folder))),
+    "JPEG files and a manifest, `VerifiedJpegDataset`": Reader(
+        write_files_and_manifest, lambda folder: read_dataset(VerifiedJpegDataset(folder / FORMS[0]))
+    ),
     "zip of JPEG, `ZipFile.open` and Pillow": Reader(write_jpeg_zip, read_members_by_stream),
     "zip of JPEG, `ZIPDataset`": Reader(
         write_jpeg_zip, lambda folder: read_dataset(ZIPDataset(folder / "part0.zip", load_encoded=True))
@@ -185,7 +206,7 @@ def count(reader: Reader, images: dict[str, bytes], flips: int) -> list[int]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         reader.write(images, folder)
-        files = sorted(folder.iterdir())
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
         expected = digest(reader.read(folder))
         ends = np.cumsum([path.stat().st_size for path in files])
         for position in rng.integers(0, ends[-1], flips):

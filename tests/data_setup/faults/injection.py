@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.data_setup.faults.request import Request
 from tests.lessons.lesson import COURSE
 
 HERE = Path(__file__).parent
-ERRORS = ["EIO", "ENOSPC", "EDQUOT", "EINTR", "ESTALE", "short"]
 
 
 def compiled(folder: Path) -> Path:
@@ -29,25 +29,14 @@ def compiled(folder: Path) -> Path:
     return library
 
 
-def inject(
-    library: Path,
-    work: Path,
-    log: Path,
-    scenario: str,
-    always: list[str],
-    in_turn: list[str],
-    stride: int = 1,
-    image: str = "",
-) -> list[dict[str, object]]:
-    """Run the cases of a request (see `runner.Request`); return those that went wrong.
+def inject(library: Path, request: Request) -> list[dict[str, object]]:
+    """Run the cases of a request; return those that went wrong.
 
     Checks that there were as many as a command has calls that change files.
     """
-    request = {"work": str(work), "log": str(log), "scenario": scenario, "always": always}
-    request |= {"in_turn": in_turn, "stride": stride, "image": image}
     done = subprocess.run(
         [sys.executable, "-m", "tests.data_setup.faults.runner"],
-        input=json.dumps(request),
+        input=json.dumps(request._asdict()),
         env={**os.environ, "LD_PRELOAD": str(library)},
         cwd=COURSE,
         capture_output=True,
@@ -57,12 +46,12 @@ def inject(
     assert done.returncode == 0, done.stderr[-3000:]
     *problems, summary = map(json.loads, done.stdout.splitlines())
     assert summary["calls"] >= 18
-    assert summary["cases"] >= summary["calls"] // stride
+    assert summary["cases"] >= summary["calls"] // request.stride
     return problems
 
 
 @contextmanager
-def ext4(image: Path, megabytes: int = 64) -> Iterator[Path]:
+def ext4(image: Path, megabytes: int = 24) -> Iterator[Path]:
     """Mount a new ext4 filesystem that lies in a file; skip the test where that is impossible."""
     point = Path(f"{image}.mounted")
     point.mkdir()

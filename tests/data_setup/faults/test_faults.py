@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.data_setup.faults.fuse_passthrough import mounted
-from tests.data_setup.faults.injection import ERRORS, compiled, ext4, inject
+from tests.data_setup.faults.injection import compiled, ext4, inject
+from tests.data_setup.faults.request import FAULTS, Request
 from tests.data_setup.faults.scenarios import SCENARIOS
 
 MEMORY = Path("/dev/shm")
@@ -29,41 +30,43 @@ def memory(tmp_path):
         yield Path(folder)
 
 
+def asked(folder, tmp_path, scenario, behind=None, **options):
+    return Request(str(folder), str(behind or folder), str(tmp_path / "log"), scenario, **options)
+
+
 def test_faults_at_some_calls_lose_nothing(library, memory, tmp_path):
-    assert inject(library, memory, tmp_path / "log", "photos", [], ["kill", *ERRORS], stride=6) == []
+    assert inject(library, asked(memory, tmp_path, "photos", in_turn=FAULTS, stride=6)) == []
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_kill_and_two_errors_at_every_call_on_ext4_lose_nothing(library, memory, tmp_path, scenario):
+def test_every_fault_at_every_call_on_ext4_loses_nothing(library, memory, tmp_path, scenario):
     with ext4(memory / "disk") as folder:
-        assert inject(library, folder, tmp_path / "log", scenario, ["kill", "EIO"], ERRORS[1:]) == []
+        assert inject(library, asked(folder, tmp_path, scenario, always=FAULTS)) == []
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_kills_and_errors_on_fuse_lose_nothing(library, memory, tmp_path, scenario):
-    """Fewer, because each call takes long."""
-    (memory / "behind").mkdir()
+def test_a_kill_and_an_error_at_every_call_on_fuse_lose_nothing(library, memory, tmp_path, scenario):
+    behind = memory / "behind"
+    behind.mkdir()
     try:
-        with mounted(memory / "behind", memory / "point") as folder:
-            found = inject(library, folder, tmp_path / "log", scenario, [], ["kill", *ERRORS], stride=3)
-            assert found == []
+        with mounted(behind, memory / "point") as folder:
+            cases = asked(folder, tmp_path, scenario, behind, always=["kill"], in_turn=FAULTS[1:])
+            assert inject(library, cases) == []
     except OSError as error:
         pytest.skip(f"a FUSE filesystem needs Linux and root: {error}")
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_power_cuts_lose_nothing(library, memory, tmp_path, scenario):
+def test_power_cuts_at_every_call_lose_nothing(library, memory, tmp_path, scenario):
     disk = memory / "disk"
     with ext4(disk) as folder:
-        log = tmp_path / "log"
-        assert inject(library, folder, log, scenario, ["stop"], [], stride=5, image=str(disk)) == []
+        assert inject(library, asked(folder, tmp_path, scenario, image=str(disk))) == []
 
 
-def test_power_cut_after_success_loses_nothing(library, memory, tmp_path):
+def test_power_cuts_at_some_calls_and_after_success_lose_nothing(library, memory, tmp_path):
     disk = memory / "disk"
     with ext4(disk) as folder:
-        log = tmp_path / "log"
-        assert inject(library, folder, log, "photos", ["stop"], [], stride=40, image=str(disk)) == []
+        assert inject(library, asked(folder, tmp_path, "photos", image=str(disk), stride=40)) == []

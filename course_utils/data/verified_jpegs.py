@@ -1,0 +1,72 @@
+"""JPEG files of a set, compared with its manifest: the format itself has no checksum."""
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from course_utils.data.datasets import JpegDataset, Sample, Transform, decode_image
+from course_utils.data.pack import LABELS_NAME, PackError
+from course_utils.paths import MANIFEST
+
+SHA256_BYTES = 32
+
+
+class VerifiedJpegDataset(JpegDataset):
+    """A `JpegDataset` that compares each file with its SHA-256 in the manifest of the set, when it is read.
+
+    Args:
+        path: `disk_transformed/` of a set; the folder around it holds `manifest.json`.
+        transform: Applied to each image, a uint8 RGB tensor (3, H, W).
+
+    Raises:
+        FileNotFoundError: The folder, its labels or the manifest is missing.
+        PackError: The labels or the names of the files are not those of the manifest, or it is damaged;
+            reading a sample raises it for a file that has changed in any bit.
+    """
+
+    def __init__(self, path: Path | str, transform: Transform | None = None) -> None:
+        super().__init__(path, transform)
+        # An array, because forked workers would copy Python objects by counting references to them.
+        self._hashes = _stated_hashes(self.path.absolute(), [*self.names, LABELS_NAME])
+        _read(self.path / LABELS_NAME, self._hashes[-1])
+
+    def __getitem__(self, index: int) -> Sample:
+        index = range(len(self))[index]
+        path = os.path.join(self.path, self.names[index])  # noqa: PTH118 - as in JpegDataset
+        image = decode_image(io.BytesIO(_read(path, self._hashes[index])), path)
+        return (self.transform(image) if self.transform else image), self.labels[index]
+
+
+def _read(path: str | Path, sha256: np.ndarray) -> bytes:
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - as in JpegDataset
+        content = file.readall()
+    if hashlib.sha256(content).digest() != sha256.tobytes():
+        raise PackError(f"{path}: its content has changed (SHA-256 differs); make or copy the set again")
+    return content
+
+
+def _stated_hashes(folder: Path, names: Sequence[str]) -> np.ndarray:
+    """Return the hash of each file, uint8 (files, 32), from the manifest beside the folder.
+
+    Raises:
+        FileNotFoundError: There is no manifest.
+        PackError: It is damaged, or lists other files.
+    """
+    manifest = folder.parent / MANIFEST
+    try:
+        files = json.loads(manifest.read_bytes())["files"].items()
+        paths = [(path.partition("/"), bytes.fromhex(fields["sha256"])) for path, fields in files]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise PackError(f"{manifest} is damaged ({error!r}); make or copy the set again") from error
+    stated = {name: digest for (form, _, name), digest in paths if form == folder.name}
+    for name in sorted(stated.keys() ^ set(names)):
+        state = "missing" if name in stated else "not in the manifest"
+        raise PackError(f"{folder / name}: {state}; `python -m data_setup verify` lists all differences")
+    if any(len(stated[name]) != SHA256_BYTES for name in names):
+        raise PackError(f"{manifest} is damaged (a hash has another length); make or copy the set again")
+    return np.frombuffer(b"".join(stated[name] for name in names), np.uint8).reshape(-1, SHA256_BYTES)
