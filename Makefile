@@ -27,7 +27,7 @@ LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-brow
               --LanguageServerManager.autodetect=False --ServerApp.root_dir="$(CURDIR)" \
               --LabApp.default_url=/lab/tree/$(NOTEBOOK)
 
-.PHONY: help lab serve check test proofs release students collect grade feedback export data bench clean options
+.PHONY: help lab serve update check test proofs release students collect grade feedback export data bench clean options
 .DEFAULT_GOAL := help
 # The prerequisites of lab are steps in this order.
 .NOTPARALLEL:
@@ -48,6 +48,9 @@ serve: options
 data: $(READY)  ## the default data, 2,000 photographs in all three forms, unless there is a set already
 	@$(RUN) python -m data_setup photos --if-missing || \
 	    $(TOOLS)/fail.sh "the data set is not complete." "fix the problem named above, then run the same command again"
+
+update: $(READY)  ## the newest version of the course; the answers in notebooks/ stay
+	@$(RUN) python -m course_utils.update
 
 check: $(READY)  ## lint, types and the quick tests, in about a minute: before each commit
 	@$(RUN) ruff check --no-cache --quiet

@@ -1,5 +1,7 @@
 """nbgrader's own configuration of this course: where things are, and how submissions run."""
 
+from course_utils.validation import keep_definitions
+
 c = get_config()  # noqa: F821 - nbgrader defines it
 
 c.CourseDirectory.course_id = "feeding-the-gpu"
@@ -11,6 +13,7 @@ c.TagRemovePreprocessor.enabled = True
 c.TagRemovePreprocessor.remove_cell_tags = {"answer"}
 c.GenerateAssignment.preprocessors = [
     "nbconvert.preprocessors.TagRemovePreprocessor",
+    "course_utils.grading.nbgrader_plugins.mark_cells.MarkCells",
     "nbgrader.preprocessors.IncludeHeaderFooter",
     "nbgrader.preprocessors.LockCells",
     "nbgrader.preprocessors.ClearSolutions",
@@ -23,8 +26,12 @@ c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
-# The Validate button runs a whole lesson, and importing torch on a busy machine outlasts nbgrader's 30 s.
-c.Execute.timeout = 300
+# The Validate button runs of demonstrations what grading runs of them. An endless loop ends after the time-out;
+# importing torch on a busy machine outlasts nbgrader's own limits.
+c.Execute.on_cell_start = keep_definitions
+c.Execute.timeout = 120
+c.Execute.startup_timeout = 300
+c.Execute.iopub_timeout = 60
 
 c.Autograde.autograde_preprocessors = [
     "course_utils.grading.nbgrader_plugins.preprocessor.ExecuteAnswers",

@@ -34,17 +34,18 @@ MAY_IMPORT = {
         "checks.core", "checks.world", "grading.sandbox.handouts", "grading.sandbox.isolation",
     },
     "course_utils.grading.sandbox.handouts": {"checks.core", "grading.sandbox.isolation"},
-    "course_utils.grading.notebook": {"grading.submission"},
+    "course_utils.grading.notebook": {"grading.submission", "validation"},
     "course_utils.grading.course": {
         "checks.core", "grading.notebook", "grading.sandbox", "grading.submission", "paths",
     },
     "course_utils.grading.scoring": {
         "checks.core", "grading.course", "grading.notebook", "grading.sandbox", "grading.submission",
-        "system",
+        "system", "validation",
     },
     "course_utils.grading.nbgrader_plugins": {
-        "grading.course", "grading.notebook", "grading.scoring", "grading.submission",
+        "grading.course", "grading.notebook", "grading.scoring", "grading.submission", "validation",
     },
+    "course_utils.grading.site": {"update"},
     "course_utils.grading": {
         "grading.course", "grading.nbgrader_plugins", "grading.sandbox", "grading.scoring",
         "grading.submission", "system",

@@ -92,8 +92,12 @@ def system_user(name: str) -> Iterator[None]:
         remove_user(name)
 
 
+def kill_processes(user: str) -> None:
+    subprocess.run(["pkill", "-KILL", "--uid", user], check=False, capture_output=True)
+
+
 def remove_user(name: str) -> None:
-    subprocess.run(["pkill", "-KILL", "--uid", name], check=False, capture_output=True)
+    kill_processes(name)
     subprocess.run(["userdel", "--force", "--remove", name], check=False, capture_output=True)
 
 
@@ -179,6 +183,9 @@ def jupyterhub(folder: Path, site: Site) -> Iterator[str]:
             wait_for(f"{address}/hub/login", hub, state / "log")
             yield address
         finally:
+            # A Hub waits for the servers of its users, one after another.
+            for user in (TEACHER, *STUDENTS):
+                kill_processes(user)
             end(hub)
 
 

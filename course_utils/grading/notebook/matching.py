@@ -8,9 +8,9 @@ from nbformat import NotebookNode
 from nbgrader.utils import is_locked, is_solution
 
 from course_utils.grading.notebook.cell_selection import grade_id
-from course_utils.grading.notebook.definitions import meaning
 from course_utils.grading.notebook.submitted_cells import SubmittedCell
 from course_utils.grading.submission import Finding
+from course_utils.validation import meaning
 
 
 def _same_name(submitted: SubmittedCell, cell: NotebookNode) -> bool:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
-from course_utils.grading.notebook.definitions import defined_names, meaning
 from course_utils.grading.submission import Finding
+from course_utils.validation import defined_names, meaning
 
 ELSEWHERE = "# The answer stands in a cell of its own."
 

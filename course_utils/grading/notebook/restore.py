@@ -16,12 +16,12 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.utils import is_locked, is_solution
 
 from course_utils.grading.notebook.cell_selection import grade_id, is_setup
-from course_utils.grading.notebook.definitions import meaning
 from course_utils.grading.notebook.markdown_html import safe_markdown
 from course_utils.grading.notebook.matching import compare_cells, pair_cells
 from course_utils.grading.notebook.misplaced import place_answers
 from course_utils.grading.notebook.submitted_cells import SubmittedCell, read_cells
 from course_utils.grading.submission import Finding
+from course_utils.validation import meaning
 
 MAX_FORMATTED = 500_000  # characters, inline pictures included; longer texts are shown as they are
 OWN = "own-"  # begins the ids of a student's own cells

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 
 from course_utils.grading.course import CellOutput, Exercise, Lesson
-from course_utils.grading.notebook import cells_to_run, defined_names, extract_definitions
+from course_utils.grading.notebook import cells_to_run
 from course_utils.grading.submission import Finding
+from course_utils.validation import defined_names, extract_definitions
 
 _MISSING = re.compile(r"name '(\w+)' is not defined")
 

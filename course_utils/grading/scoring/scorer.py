@@ -23,7 +23,6 @@ from course_utils.grading.course import (
 from course_utils.grading.notebook import (
     Restored,
     cells_to_run,
-    extract_definitions,
     grade_id,
 )
 from course_utils.grading.sandbox import Reply, Sandbox, Step
@@ -31,6 +30,7 @@ from course_utils.grading.scoring.judge import Judge
 from course_utils.grading.scoring.missing_names import find_missing_names
 from course_utils.grading.scoring.notebook_reader import read_notebook
 from course_utils.grading.submission import Finding, Submission
+from course_utils.validation import extract_definitions
 
 # The first that applies is the status of a submission.
 STATUSES = (GRADER_FAULT, "tampered", "damaged", "timed out", "crashed", "wrong", "right")

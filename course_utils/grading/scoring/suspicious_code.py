@@ -5,8 +5,9 @@ from __future__ import annotations
 from nbformat import NotebookNode
 
 from course_utils.grading.course import Lesson
-from course_utils.grading.notebook import cells_to_run, grade_id, is_setup, used_names
+from course_utils.grading.notebook import cells_to_run, grade_id, is_setup
 from course_utils.grading.submission import Finding
+from course_utils.validation import used_names
 
 # An answer has no use for these; code that rewrites a check from within needs one of them.
 NAMES = {

@@ -2,7 +2,7 @@
 
 It holds what the lessons need and nothing else: no solutions, no answers, no grading, no tests, and a lock
 file without the packages that only these need. A second call with the same folder commits what has changed
-since, so that students can update by `git pull`.
+since, so that students can update by `make update`.
 """
 
 import argparse
@@ -18,6 +18,8 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from course_utils.grading.site.templates import validation_settings
+
 MARK = ".feeding-the-gpu-students"  # holds the version; only a repository with this file is written to
 LOCK = "requirements.txt"
 README = Path(__file__).with_name("student_readme.md")
@@ -32,7 +34,7 @@ SHARED = (
     "notebooks",
 )
 NOT_SHARED = "course_utils/grading"
-TARGETS = ("help", "lab", "options", "serve", "data", "clean")
+TARGETS = ("help", "lab", "options", "serve", "data", "update", "clean")
 SECTIONS = ("build-system", "project", "tool.setuptools.packages.find", "tool.setuptools.package-data")
 
 
@@ -101,6 +103,8 @@ def _generated(source: Path) -> dict[str, str]:
         "Makefile": _makefile(makefile),
         "README.md": README.read_text().replace("{lessons}", _lesson_table(readme)),
         ".gitignore": ignored,
+        ".gitattributes": "*.ipynb merge=notebook\n",
+        "nbgrader_config.py": validation_settings(source),
     }
 
 

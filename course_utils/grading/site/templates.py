@@ -4,6 +4,8 @@ import json
 import re
 from pathlib import Path
 
+from course_utils.update import merge_driver
+
 STUDENT_EXTENSIONS_OFF = ("formgrader", "create-assignment", "course-list")
 TEACHER_EXTENSIONS_OFF = ("course-list",)
 # A second defence behind the sanitised notebooks: what students wrote loads no picture from elsewhere.
@@ -37,6 +39,10 @@ def configure_role(spawner):
         "PATH": f"{{TEACHER_DIR}}/env/bin:/usr/local/bin:/usr/bin:/bin",
         "JUPYTER_CONFIG_PATH": f"{{TEACHER_DIR}}/jupyter/{{role}}",
         "JUPYTER_PATH": f"{{TEACHER_DIR}}/jupyter",
+        # nbgitpuller merges a new version of the course into a student's notebooks cell by cell.
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "merge.notebook.driver",
+        "GIT_CONFIG_VALUE_0": {driver!r},
     }}
     if role == "teacher":
         # The formgrader needs a course folder below the server's root.
@@ -46,8 +52,7 @@ def configure_role(spawner):
 c.Spawner.pre_spawn_hook = configure_role
 '''
 
-_STUDENT = """c = get_config()  # noqa: F821 - nbgrader defines it
-
+_STUDENT = """{validation}
 c.CourseDirectory.course_id = {course_id!r}
 c.Exchange.root = {exchange!r}
 """
@@ -74,6 +79,14 @@ def course_id(course: Path) -> str:
     return found[1]
 
 
+def validation_settings(course: Path) -> str:
+    """Return what a student's `nbgrader_config.py` needs so that Validate takes what grading takes."""
+    lines = (course / "nbgrader_config.py").read_text().splitlines()
+    wanted = ("from ", "c = get_config", "c.Execute.")
+    kept = [line for line in lines if line.startswith(wanted)]
+    return "\n".join([kept[0], "", *kept[1:], ""])
+
+
 def render(root: Path, course: Path, teachers: tuple[str, ...]) -> dict[str, str]:
     """Return the content of each file, by its path below `root`."""
     values = {
@@ -82,6 +95,8 @@ def render(root: Path, course: Path, teachers: tuple[str, ...]) -> dict[str, str
         "course_id": course_id(course),
         "exchange": str(root / "exchange"),
         "teachers": list(teachers),
+        "validation": validation_settings(course),
+        "driver": merge_driver(str(root / "env" / "bin" / "python")),
     }
     return {
         "jupyterhub_config.py": _HUB.format(**values),
