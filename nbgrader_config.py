@@ -26,8 +26,8 @@ c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
-# The Validate button runs of demonstrations what grading runs of them. An endless loop ends after the time-out;
-# importing torch on a busy machine outlasts nbgrader's own limits.
+# The Validate button runs of demonstrations what grading runs of them. An endless loop ends after the
+# time-out; importing torch on a busy machine outlasts nbgrader's own limits.
 c.Execute.on_cell_start = keep_definitions
 c.Execute.timeout = 120
 c.Execute.startup_timeout = 300

@@ -50,6 +50,7 @@ def merge_notebooks(base: Notebook, mine: Notebook, theirs: Notebook) -> Noteboo
     yours = _with_ids_of(mine["cells"], base["cells"])
     merged: dict[str, list[Cell]] = {key: [cell] for key, cell in after.items()}
     order, seen = list(after), set()
+    ids = {cell.get("id") for cell in theirs["cells"]}
     anchor = ""
     first: list[Cell] = []
     for cell in yours:
@@ -59,7 +60,7 @@ def merge_notebooks(base: Notebook, mine: Notebook, theirs: Notebook) -> Noteboo
             seen.add(key)
             anchor = key
         elif not (key in before and text_of(before[key]) == text_of(cell)):
-            (merged[anchor] if anchor else first).append(_own(cell))
+            (merged[anchor] if anchor else first).append(_own(cell, ids))
     cells = [*first, *(cell for key in order for cell in merged[key])]
     return {**theirs, "cells": _with_unique_ids(cells)}
 
@@ -98,9 +99,11 @@ def _note(sentence: str, cell: Cell) -> Cell:
     return {**note, "source": f"{sentence}\n\n{body}"}
 
 
-def _own(cell: Cell) -> Cell:
-    """Return a cell as the student's own: it belongs to no exercise of the new version."""
+def _own(cell: Cell, ids: set[str | None]) -> Cell:
+    """Return a cell as the student's own: no exercise of the new version, and with no id of its cells."""
     cell = copy.deepcopy(cell)
+    if cell.get("id") in ids:
+        del cell["id"]
     cell.get("metadata", {}).pop("nbgrader", None)
     return cell
 

@@ -84,7 +84,7 @@ def validation_settings(course: Path) -> str:
     lines = (course / "nbgrader_config.py").read_text().splitlines()
     wanted = ("from ", "c = get_config", "c.Execute.")
     kept = [line for line in lines if line.startswith(wanted)]
-    return "\n".join([kept[0], "", *kept[1:], ""])
+    return "".join(f"{line}\n" for line in kept)
 
 
 def render(root: Path, course: Path, teachers: tuple[str, ...]) -> dict[str, str]:

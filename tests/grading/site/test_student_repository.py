@@ -120,7 +120,7 @@ def test_its_make_offers_what_a_student_does(generated, monkeypatch):
     for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):  # of the make that runs these tests
         monkeypatch.delenv(variable, raising=False)
     told = subprocess.run(["make", "help"], cwd=generated, check=True, capture_output=True, text=True).stdout
-    assert [line.split()[0] for line in told.splitlines()] == ["help", "lab", "data", "clean"]
+    assert [line.split()[0] for line in told.splitlines()] == ["help", "lab", "data", "update", "clean"]
     refused = subprocess.run(["make", "lab", "PORT=abc"], cwd=generated, capture_output=True, text=True)
     assert "PORT=abc is not a port" in refused.stderr
 
