@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from course_utils.checks.core import Evidence, Inputs, Mistake, Truth
+from course_utils.checks.input_pipeline._epochs import NOISE, ORDER, expect_fresh_samples, joined_samples
 from course_utils.checks.input_pipeline._trainings import (
     FIRST,
     IN_TURNS,
@@ -21,8 +22,6 @@ from course_utils.checks.input_pipeline._trainings import (
     run_trainings,
 )
 from course_utils.checks.world import Handle
-
-ORDER, NOISE = 0, 1  # the columns of a sample
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
@@ -50,8 +49,8 @@ def judge(truth: Truth, found: Evidence, world: World) -> str:
             f"A batch is of type {other[0]}. For a dataset of tensors, DataLoader makes a batch of one "
             "tensor, which stacks the samples: let it do that, or use torch.stack.",
         )
-    _expect_fresh_samples(world)
-    epochs = [[_joined(world, batches, truth) for batches in run.epochs] for run in world.runs]
+    expect_fresh_samples(world)
+    epochs = [[joined_samples(world, batches, truth) for batches in run.epochs] for run in world.runs]
     first = epochs[FIRST][0]
     if np.array_equal(first[:, ORDER], np.arange(truth["length"])):
         raise Mistake("not_shuffled", "The first epoch is in the dataset's own order: shuffle it.")
@@ -126,53 +125,6 @@ def _judge_in_turns(epochs: list[list[np.ndarray]]) -> None:
                 "Two loaders that were used in turns, a batch of each, returned other epochs than each "
                 "alone: they share a generator or a counter. Keep these on `self` or in local variables.",
             )
-
-
-def _expect_fresh_samples(world: World) -> None:
-    """Check that each sample of a batch was loaded from the dataset of its run, for this batch alone."""
-    seen: set[float] = set()
-    for number, run in enumerate(world.runs):
-        tickets = [ticket for epoch in run.epochs for batch in epoch for ticket in batch]
-        if any(ticket not in world.samples for ticket in tickets):
-            raise Mistake(
-                "other_samples",
-                "A batch holds samples that the dataset never returned. Load each sample by dataset[i] and "
-                "leave it as it is.",
-            )
-        if any(world.samples[ticket].run != number for ticket in tickets):
-            raise Mistake(
-                "other_dataset",
-                "A loader returned samples of a dataset that another loader was made for. Keep the dataset "
-                "on `self`, not on the class or in global variables.",
-            )
-        if len(set(tickets)) < len(tickets) or seen & set(tickets):
-            raise Mistake(
-                "repeats_loaded_samples",
-                "Samples that were loaded once are returned again, in another batch or epoch. Load every "
-                "sample in every epoch: do not keep them.",
-            )
-        seen.update(tickets)
-
-
-def _joined(world: World, tickets: list[list[float]], truth: Truth) -> np.ndarray:
-    """Return an epoch's samples in their order: an array of indices and noise."""
-    size, n = truth["batch_size"], truth["length"]
-    loaded = [world.samples[ticket] for batch in tickets for ticket in batch]
-    samples = np.array([[sample.index, sample.noise] for sample in loaded]).reshape(-1, 2)
-    if sorted(samples[:, ORDER]) != list(range(n)):
-        different = len(np.unique(samples[:, ORDER]))
-        hint = " Keep the last, smaller batch." if len(samples) == different == n - n % size else ""
-        raise Mistake(
-            "lost_samples",
-            f"An epoch must return each of the {n} samples once; it returned {len(samples)}, of which "
-            f"{different} differ.{hint}",
-        )
-    if [len(b) for b in tickets[:-1]] != [size] * (len(tickets) - 1) or len(tickets) != -(-n // size):
-        raise Mistake(
-            "wrong_batches",
-            f"Each batch must have batch_size = {size} samples; only the last one may have fewer.",
-        )
-    return samples
 
 
 def _judge_reproducible(epochs: list[list[np.ndarray]], column: int, what: str, advice: str) -> None:
