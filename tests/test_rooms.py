@@ -239,10 +239,12 @@ def test_every_third_party_package_is_a_dependency_or_comes_with_one():
     assert used <= known
 
 
-# PyTorch's compiler is chosen by CXX; a sandbox and a site are made of environment variables.
+# PyTorch's compiler is chosen by CXX; a sandbox and a site are made of environment variables; programs that
+# an answer starts inherit the switch that disables the simulation.
 READS_VARIABLES = (
     "course_utils.paths",
     "course_utils.system.compiler",
+    "course_utils.pipeline.settings",
     "course_utils.grading.",
     "data_setup.__main__",
 )

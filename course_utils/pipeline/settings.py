@@ -1,12 +1,16 @@
 """The settings of an input pipeline, and a switch that makes its simulation unavailable to a check."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 REFUSAL = "simulate() is not available to this check: the exercise asks for your own rule"
-# One entry for each `simulation_disabled` block; in every thread and context, so that none gets around it.
+# One entry for each `simulation_disabled` block, in whatever thread. While there is one, an environment
+# variable says so to the programs that a student's code starts: the grader's sandbox hides the model from
+# them, too.
 _disabled: list[None] = []
+_VARIABLE = "COURSE_SIMULATION_DISABLED"
 _MINIMUM = {"workers": 0, "prefetch_factor": 1, "device_prefetch": 0, "steps_ahead": 0}
 
 
@@ -53,12 +57,18 @@ class Pipeline:
 
 @contextmanager
 def simulation_disabled() -> Iterator[None]:
-    """Make `simulate` raise inside the `with` block, for a check whose exercise is to find the rule."""
+    """Make `simulate` raise inside the `with` block, for a check whose exercise is to find the rule.
+
+    In every thread of this process, and in the processes and programs that it starts meanwhile.
+    """
     _disabled.append(None)
+    os.environ[_VARIABLE] = "yes"
     try:
         yield
     finally:
         _disabled.pop()
+        if not _disabled:
+            del os.environ[_VARIABLE]
 
 
 def refuse_if_disabled() -> None:
@@ -67,5 +77,5 @@ def refuse_if_disabled() -> None:
     Raises:
         RuntimeError: It is one.
     """
-    if _disabled:
+    if _VARIABLE in os.environ:
         raise RuntimeError(REFUSAL)

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import pairwise
 
@@ -161,3 +163,19 @@ def test_disabled_simulation_cannot_be_run_below_its_interface():
     model = EventModel(Pipeline(), StageTimes(compute=1), 2)
     with simulation_disabled(), pytest.raises(RuntimeError, match="your own rule"):
         model.run()
+
+
+IN_A_PROGRAM = """
+from course_utils.pipeline import Pipeline, StageTimes, simulate
+simulate(Pipeline(), StageTimes(compute=1), 2)
+"""
+
+
+def test_programs_started_while_disabled_cannot_simulate_either():
+    """As in the grader's sandbox, where they do not see the model."""
+    with simulation_disabled():
+        with simulation_disabled():
+            pass
+        done = subprocess.run([sys.executable, "-c", IN_A_PROGRAM], capture_output=True, text=True)
+    assert "your own rule" in done.stderr
+    assert simulate(Pipeline(), StageTimes(compute=1), 2).batches == 2
