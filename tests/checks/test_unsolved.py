@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from course_utils.checks.core import CheckFailed
 from tests.bank import BANK, Answer
 from tests.checks.bank_verdicts import verdict
 from tests.lessons.lesson import LESSONS, read, solved
@@ -20,7 +19,6 @@ EXERCISES = [
 def test_unsolved_exercise_is_not_written_yet(lesson, check):
     stub = solved(read(lesson.release))[f"{check}_answer"].source
     said = verdict(Answer(BANK / lesson.module_name / f"{check}.md", "as_released", stub, {}))
-    assert isinstance(said, CheckFailed)
     assert said.mistake == "not_written_yet", said
 
 
