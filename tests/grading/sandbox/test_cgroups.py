@@ -15,9 +15,20 @@ from course_utils.grading.sandbox.steps import Step
 
 COURSE = Path(__file__).parents[3]
 LIMITS = Limits(memory_mb=500, processes=100)
+KIND = next((kind for kind in backends.KINDS if backends.works(kind)), "none")
+
+
+def _makes_groups() -> bool:
+    """Say whether this account gets groups of its own on this machine, of whatever version."""
+    group = cgroups.create_group(LIMITS)
+    try:
+        return bool(group.folders)
+    finally:
+        group.remove()
+
+
 group_of_this_machine = pytest.mark.skipif(
-    not (os.access(cgroups.ROOT / "memory", os.W_OK) and backends.works("bwrap")),
-    reason="this account may not create control groups here",
+    KIND == "none" or not _makes_groups(), reason="this account may not create control groups here"
 )
 
 
@@ -37,7 +48,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 @group_of_this_machine
 def test_group_is_gone_when_the_sandbox_has_ended_with_its_processes(made):
-    with Sandbox("bwrap", (), LIMITS) as sandbox:
+    with Sandbox(KIND, (), LIMITS) as sandbox:
         sandbox.run([Step(0, "import os\nfor n in range(9):\n    os.fork()")], {})
         assert made
         assert all(folder.exists() for folder in made)
@@ -58,12 +69,14 @@ def test_groups_of_a_killed_grader_are_removed_by_the_next():
     assert not any(folder.exists() for folder in folders)
 
 
+HOG = "import os\nfor n in range(8):\n    os.write(os.memfd_create(str(n)), bytes(50 * 2**20))"
+SMALL = Limits(cell_seconds=20, memory_mb=300 - cgroups.SERVER_MB)
+
+
 @group_of_this_machine
 def test_memory_of_the_whole_submission_is_limited_by_the_kernel(made):
-    hog = "import os\nfor n in range(9):\n    os.write(os.memfd_create(str(n)), bytes(2**26))"
-    limits = Limits(cell_seconds=20, memory_mb=300 - cgroups.SERVER_MB)
-    with Sandbox("bwrap", (), limits) as sandbox:
-        replies = sandbox.run([Step(0, hog), Step(1, "print('next')")], {})
+    with Sandbox(KIND, (), SMALL) as sandbox:
+        replies = sandbox.run([Step(0, HOG), Step(1, "print('next')")], {})
     assert made
     assert (replies[0].reason, replies[1].text) == (TOO_MUCH_MEMORY, "next\n")
 
@@ -144,14 +157,57 @@ top.rmdir()
 """
 
 
-def _has_hugetlb(root: Path) -> bool:
-    file = root / "cgroup.controllers"
-    return os.access(root, os.W_OK) and file.exists() and "hugetlb" in file.read_text()
+# In a group of its own, as a job of Slurm or a login session is, which limits its children's memory.
+IN_A_JOB = """
+import os, sys
+from pathlib import Path
+from course_utils.grading.sandbox import Sandbox, Step, server_process
+from course_utils.grading.sandbox.isolation import cgroups
+from tests.grading.sandbox.test_cgroups import HOG, KIND, SMALL
+top = Path(sys.argv[1])
+(top / "job" / "cgroup.procs").write_text(str(os.getpid()))
+groups = []
+make = server_process.create_group
+server_process.create_group = lambda limits: groups.append(make(limits)) or groups[-1]
+with Sandbox(KIND, (), SMALL) as sandbox:
+    replies = sandbox.run([Step(0, HOG), Step(1, "print('next')")], {})
+print(replies[0].reason)
+print(replies[1].text, end="")
+print({str(folder.relative_to(top)).split("-")[0] for group in groups for folder in group.folders})
+print([path.name for path in top.iterdir() if path.is_dir()])
+"""
 
 
-@pytest.mark.skipif(not _has_hugetlb(cgroups.ROOT / "unified"), reason="no version 2 hierarchy to try")
+def _version_2_with(*controllers: str) -> Path | None:
+    """Return a version 2 hierarchy that has controllers and that this account may change."""
+    for root in (cgroups.ROOT, cgroups.ROOT / "unified"):
+        file = root / "cgroup.controllers"
+        if os.access(root, os.W_OK) and file.exists() and set(controllers) <= set(file.read_text().split()):
+            return root
+    return None
+
+
+@pytest.mark.skipif(
+    KIND == "none" or not _version_2_with("memory", "pids"),
+    reason="no version 2 hierarchy with the memory controller that this account may change",
+)
+def test_version_2_group_beside_the_graders_own_limits_memory_and_is_removed():
+    root = _version_2_with("memory", "pids")
+    top = root / f"test-{os.getpid()}"
+    (top / "job").mkdir(parents=True)
+    (root / "cgroup.subtree_control").write_text("+memory +pids")
+    try:
+        done = subprocess.run([sys.executable, "-c", IN_A_JOB, top], capture_output=True, text=True, cwd=COURSE)
+    finally:
+        (top / "job").rmdir()
+        top.rmdir()
+    expected = f"{TOO_MUCH_MEMORY}\nnext\n{{'grading'}}\n['job']\n"
+    assert done.stdout == expected, done.stderr
+
+
+@pytest.mark.skipif(not _version_2_with("hugetlb"), reason="no version 2 hierarchy to try")
 def test_kernel_lets_a_grader_make_a_version_2_group_beside_its_own():
-    top = cgroups.ROOT / "unified" / f"test-{os.getpid()}"
+    top = _version_2_with("hugetlb") / f"test-{os.getpid()}"
     done = subprocess.run([sys.executable, "-c", BESIDE, top], capture_output=True, text=True, cwd=COURSE)
     assert done.stdout == "['grading']\n", done.stderr
     assert not top.exists()
