@@ -35,7 +35,7 @@ FEW_COUNT = 1_000
 CLASSES = 21_841  # ImageNet-21k
 STRIDE = 61  # touches every page of memory: a Python integer takes 32 bytes, a page has 4,096
 MAX_DIRTIED_BYTES = 2**20
-MAX_OBJECTS = COUNT // 4
+MAX_OBJECTS = 0.25  # per label
 FORKS = 3
 
 
@@ -47,7 +47,7 @@ class Reads(TypedDict):
         values: Every `STRIDE`-th label.
         few: All labels of a second, smaller file.
         dirtied: Bytes that reading copied into a forked process, as it measured itself; None if unknown.
-        objects: Number of Python objects of which the labels consist, at most `MAX_OBJECTS` and some.
+        objects: Number of Python objects of which the labels consist, as far as they were counted.
         object_array: Whether an array of objects is among them.
     """
 
@@ -59,16 +59,16 @@ class Reads(TypedDict):
     object_array: bool
 
 
-def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+def make(rng: np.random.Generator, count: int = COUNT) -> tuple[Inputs, Truth]:
     """Draw a million labels, a second file, and the places from which every `STRIDE`-th label is read."""
-    labels, few = rng.integers(0, CLASSES, COUNT), rng.integers(0, CLASSES, FEW_COUNT)
+    labels, few = rng.integers(0, CLASSES, count), rng.integers(0, CLASSES, FEW_COUNT)
     starts = rng.permutation(STRIDE)[: FORKS + 1].tolist()
     labels[starts], few[0] = 0, 0
     files = {FILE: _text(labels), FEW: _text(few)}
     files |= {f"{START}{fork}": str(starts[fork]).encode() for fork in range(FORKS)}
     chosen = [labels[start::STRIDE] for start in starts]
     truth = {"values": chosen[-1], "few": few, "digests": [_digest(values) for values in chosen[:FORKS]]}
-    return {"files": files, "start": starts[-1]}, truth
+    return {"files": files, "start": starts[-1], "count": count}, {**truth, "count": count}
 
 
 def _text(labels: np.ndarray) -> bytes:
@@ -84,13 +84,14 @@ def probe(inputs: Inputs, load_labels: Callable[..., Any]) -> Reads:
     ):
         labels = load_labels(file)
         few = load_labels(few_file)  # also allocates what only the first use of the code allocates
-        length, dirtied = len(labels), _copied(labels, inputs["start"])
+        start, count = inputs["start"], inputs["count"]
+        length, dirtied = len(labels), _copied(labels, start, count)
         for fork in range(FORKS):
-            in_child(_read_as_worker, labels, few, folder, fork)
-        objects, object_array = _count_objects(labels)
+            in_child(_read_as_worker, labels, count, few, folder, fork)
+        objects, object_array = _count_objects(labels, count)
         return {
             "length": length,
-            "values": _read_all(labels, inputs["start"]),
+            "values": _read_all(labels, start, count),
             "few": _read(few, range(min(len(few), FEW_COUNT))),
             "dirtied": dirtied,
             "objects": objects,
@@ -105,31 +106,37 @@ def _writable_copies(folder: Path) -> Iterator[list[Path]]:
         yield [Path(shutil.copyfile(folder / name, Path(copies) / name)) for name in (FILE, FEW)]
 
 
-def _read_all(labels: Any, start: int) -> np.ndarray:  # noqa: ANN401 - the student's labels
+def _read_all(labels: Any, start: int, count: int) -> np.ndarray:  # noqa: ANN401 - the student's labels
     """Read labels on every page of memory that they take, up to the number of labels that there are."""
-    return _read(labels, range(start, min(len(labels), COUNT), STRIDE))
+    return _read(labels, range(start, min(len(labels), count), STRIDE))
 
 
 def _read(labels: Any, places: range) -> np.ndarray:  # noqa: ANN401 - the student's labels
     return np.fromiter((int(labels[place]) for place in places), np.int64)
 
 
-def _read_as_worker(labels: Any, few: Any, folder: Path, fork: int) -> None:  # noqa: ANN401 - the student's
+def _read_as_worker(
+    labels: Any,  # noqa: ANN401 - the student's
+    count: int,
+    few: Any,  # noqa: ANN401 - the student's
+    folder: Path,
+    fork: int,
+) -> None:
     # First what does not count: memory that this code itself allocates on its first use.
-    for some, count, told, moment in ((few, FEW_COUNT, FEW, WARM), (labels, COUNT, f"{START}{fork}", BEFORE)):
+    for some, most, told, moment in ((few, FEW_COUNT, FEW, WARM), (labels, count, f"{START}{fork}", BEFORE)):
         mark(folder, moment)
         start = int((folder / told).read_text().split()[0]) % STRIDE
-        mark(folder, MEASURE + _digest(_read(some, range(start, min(len(some), count), STRIDE))))
+        mark(folder, MEASURE + _digest(_read(some, range(start, min(len(some), most), STRIDE))))
 
 
 def _digest(values: np.ndarray) -> str:
     return hashlib.sha256(values.astype(np.int64).tobytes()).hexdigest()
 
 
-def _copied(labels: Any, start: int) -> int | None:  # noqa: ANN401 - the student's labels
+def _copied(labels: Any, start: int, count: int) -> int | None:  # noqa: ANN401 - the student's labels
     # The median of several forks: another thread of this process that writes meanwhile can distort one.
     try:
-        return _median([dirtied_bytes(_read_all, labels, start) for _ in range(FORKS)])
+        return _median([dirtied_bytes(_read_all, labels, start, count) for _ in range(FORKS)])
     except NotMeasurableError:
         return None
 
@@ -138,11 +145,11 @@ def _median(values: list[int]) -> int:
     return sorted(values)[len(values) // 2]
 
 
-def _count_objects(labels: Any) -> tuple[int, bool]:  # noqa: ANN401 - the student's labels
+def _count_objects(labels: Any, count: int) -> tuple[int, bool]:  # noqa: ANN401 - the student's labels
     """Count the Python objects that the labels consist of, and look for arrays of objects among them."""
     skip = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.FrameType)
     known, fresh, object_array = {id(labels)}, [labels], False
-    while fresh and len(known) <= MAX_OBJECTS:
+    while fresh and len(known) <= MAX_OBJECTS * count:
         object_array |= any(isinstance(one, np.ndarray) and one.dtype == object for one in fresh)
         reached = {id(one): one for one in gc.get_referents(*fresh) if not isinstance(one, skip)}
         fresh = [one for key, one in reached.items() if key not in known]
@@ -152,8 +159,9 @@ def _count_objects(labels: Any) -> tuple[int, bool]:  # noqa: ANN401 - the stude
 
 def judge(truth: Truth, found: Reads) -> str:
     """Check the labels, how much memory a worker copies to read them, and which objects are the cause."""
-    if found["length"] != COUNT:
-        raise Mistake("wrong_length", f"len(labels) is {found['length']:,}; the file has {COUNT:,} lines.")
+    count = truth["count"]
+    if found["length"] != count:
+        raise Mistake("wrong_length", f"len(labels) is {found['length']:,}; the file has {count:,} lines.")
     _expect_labels(found["values"], truth["values"])
     if not np.array_equal(found["few"], truth["few"]):
         raise Mistake(
@@ -168,7 +176,7 @@ def judge(truth: Truth, found: Reads) -> str:
             f"The labels are an array of Python objects: {copied}. Reading an object changes its reference "
             "count, so the memory page that holds it is copied. Give the array a numeric dtype.",
         )
-    if found["objects"] > MAX_OBJECTS:
+    if found["objects"] > MAX_OBJECTS * count:
         raise Mistake(
             "python_objects",
             f"The labels consist of very many Python objects: {copied}. Reading an object changes its "
