@@ -197,7 +197,9 @@ def test_version_2_group_beside_the_graders_own_limits_memory_and_is_removed():
     (top / "job").mkdir(parents=True)
     (root / "cgroup.subtree_control").write_text("+memory +pids")
     try:
-        done = subprocess.run([sys.executable, "-c", IN_A_JOB, top], capture_output=True, text=True, cwd=COURSE)
+        done = subprocess.run(
+            [sys.executable, "-c", IN_A_JOB, top], capture_output=True, text=True, cwd=COURSE
+        )
     finally:
         (top / "job").rmdir()
         top.rmdir()
