@@ -81,8 +81,9 @@ ONLY_IN = {
             "checks", "data", "fakes", "loading", "measure", "pipeline", "storage", "system", "training",
         )
     ),
-    "time": ("course_utils.fakes", "course_utils.grading", "course_utils.measure", "course_utils.pipeline",
-             "course_utils.storage", "course_utils.training", "data_setup"),
+    "time": ("course_utils.fakes", "course_utils.format_trials", "course_utils.grading",
+             "course_utils.measure", "course_utils.pipeline", "course_utils.storage",
+             "course_utils.training", "data_setup"),
 }  # fmt: skip
 
 

@@ -6,12 +6,16 @@ seeks and then reads may get the bytes at the position to which another process 
 
 import multiprocessing
 import os
+import random
+import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
+from types import FrameType
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +23,9 @@ import numpy as np
 from course_utils.format_trials.outcomes import Outcomes, outcome
 from course_utils.formats import RandomAccess, Sample
 
+# After some seeks a worker pauses, as the scheduler might let it. Without that, whether two workers ever meet
+# between a seek and a read would depend on the load of the machine.
+PAUSES, PAUSE = 0.3, 1e-5  # part of the seeks; seconds
 TIMEOUT = 10  # seconds until a process counts as hung
 STDERR = 2
 
@@ -34,7 +41,7 @@ def share_by_fork(
     open_reader: Callable[[], RandomAccess],
     samples: Sequence[Sample],
     workers: int = 2,
-    reads: int = 300,
+    reads: int = 200,
     rounds: int = 3,
 ) -> Outcomes:
     """Open a reader, fork workers that all read random samples from it at the same time, and compare.
@@ -63,7 +70,7 @@ def share_by_threads(
     open_reader: Callable[[], RandomAccess],
     samples: Sequence[Sample],
     workers: int = 2,
-    reads: int = 300,
+    reads: int = 200,
     rounds: int = 3,
 ) -> Outcomes:
     """Open a reader in a child process, and read random samples from it in several threads at the same time.
@@ -104,8 +111,18 @@ def _read(
     reader: RandomAccess, samples: Sequence[Sample], reads: int, barrier: Barrier, seed: tuple[int, int]
 ) -> Outcomes:
     indices = np.random.default_rng(seed).integers(0, len(samples), reads).tolist()
+    draws = random.Random(str(seed))
+
+    def pause(_: FrameType, event: str, function: object) -> None:
+        if event == "c_return" and getattr(function, "__name__", "") == "seek" and draws.random() < PAUSES:
+            time.sleep(PAUSE)
+
     barrier.wait()
-    return sum((outcome(partial(reader.read, i), samples[i]) for i in indices), Outcomes())
+    sys.setprofile(pause)
+    try:
+        return sum((outcome(partial(reader.read, i), samples[i]) for i in indices), Outcomes())
+    finally:
+        sys.setprofile(None)
 
 
 def _fork(work: Callable[[int], Outcomes], workers: int, reads: int) -> Outcomes:

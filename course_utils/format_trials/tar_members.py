@@ -9,7 +9,7 @@ from course_utils.formats import RandomAccess, Sample, Tar
 
 
 class TarMembers(RandomAccess):
-    """The file of `Tar`: `tarfile` finds all members when it is opened, and seeks to the one that is read."""
+    """The file of `Tar`: names and labels are read when it is opened, a picture when it is asked for."""
 
     title = "tar (by member)"
 
@@ -21,23 +21,24 @@ class TarMembers(RandomAccess):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._archive = tarfile.open(path, "r:")  # noqa: SIM115 - closed by `close`
-        self._members = self._archive.getmembers()
+        members = self._archive.getmembers()
+        self._pictures = members[::2]
+        self._about = [json.loads(self._content(member)) for member in members[1::2]]
 
     def __len__(self) -> int:
-        return len(self._members) // 2
+        return len(self._pictures)
 
     def read(self, index: int) -> Sample:
-        """Seek to the two members of one sample; the format has no checksum of their data."""
-        data, about = (self._content(2 * index + part) for part in range(2))
-        found = json.loads(about)
-        return Sample(found["name"], data, found["label"])
+        """Seek to one picture and read it; the format has no checksum of it."""
+        about = self._about[index]
+        return Sample(about["name"], self._content(self._pictures[index]), about["label"])
 
     def close(self) -> None:
         """Close the tar."""
         self._archive.close()
 
-    def _content(self, number: int) -> bytes:
-        file = self._archive.extractfile(self._members[number])
+    def _content(self, member: tarfile.TarInfo) -> bytes:
+        file = self._archive.extractfile(member)
         if file is None:
-            raise tarfile.ReadError(f"{self._members[number].name} is not a file")
+            raise tarfile.ReadError(f"{member.name} is not a file")
         return file.read()
