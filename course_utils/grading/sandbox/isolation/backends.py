@@ -39,7 +39,10 @@ ISOLATION = Path(__file__).resolve().parent
 ROOM = ISOLATION.parent
 GRADING = ROOM.parent
 # Modules that would answer an exercise: judges need them, submissions do not.
-WITHHELD = {"pipeline": {"event_model.py"}}
+WITHHELD = {
+    "pipeline": {"event_model.py"},
+    "checks/packed_formats": {"_buffer_sizes.py"},
+}
 # A hidden folder, and the entries in it that stay visible.
 Hidden = dict[Path, list[str]]
 

@@ -1,0 +1,245 @@
+"""Check a shuffle buffer, and a function that says how large it must be for a wanted mixing."""
+
+import math
+import operator
+import random
+from collections.abc import Callable, Iterable, Iterator
+from itertools import zip_longest
+from typing import Any, NamedTuple, TypedDict
+
+import numpy as np
+import torch
+
+from course_utils.checks.core import AttemptOf, Evidence, Inputs, Mistake, Truth, attempt, type_name, value_of
+from course_utils.checks.packed_formats._shuffled_epoch import World, expect_bounds, expect_each_once
+from course_utils.checks.world import Handle
+
+__all__ = ["World", "judge", "make", "probe"]
+
+# The epochs by number. The first four are of streams of one length through buffers of one size.
+FIRST, AGAIN, OTHER, NEXT, SHORT, EXACT, EMPTY, ONE = range(8)
+LONG = (FIRST, AGAIN, OTHER, NEXT)
+# Which epochs are read at the same time, a sample of each in turn, and in which order.
+GROUPS = ((FIRST,), (AGAIN, OTHER), (NEXT,), (SHORT,), (EXACT,), (EMPTY,), (ONE,))
+DIFFERENT = (FIRST, OTHER, NEXT)  # the long ones whose orders should be independent
+
+
+class Plan(NamedTuple):
+    """How the probe reads an epoch.
+
+    Args:
+        generator: Number of the generator; the epochs with one number share a generator, in this order.
+        seed: Which of the drawn seeds it starts with.
+        kind: What a sample is: a dictionary, a tuple or a number.
+        one_shot: Whether the stream is an iterator; otherwise it starts again with each `for`.
+    """
+
+    generator: int
+    seed: int
+    kind: str
+    one_shot: bool
+
+
+PLANS = {
+    FIRST: Plan(0, 0, "dict", one_shot=True),
+    AGAIN: Plan(1, 0, "dict", one_shot=False),
+    OTHER: Plan(2, 1, "dict", one_shot=True),
+    NEXT: Plan(0, 0, "tuple", one_shot=False),
+    SHORT: Plan(3, 1, "number", one_shot=False),
+    EXACT: Plan(4, 0, "tuple", one_shot=True),
+    EMPTY: Plan(5, 0, "dict", one_shot=False),
+    ONE: Plan(6, 1, "number", one_shot=True),
+}
+
+
+class Found(TypedDict):
+    """Types that are not iterable, global generators that changed, and what `buffer_size` returned."""
+
+    not_iterable: list[str]
+    changed: list[str]
+    sizes: AttemptOf[list[int | str]]
+
+
+def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+    """Draw the lengths of the streams, the sizes of the buffers, two seeds and the wanted mixings."""
+    length, size, exact = int(rng.integers(600, 700)), int(rng.integers(55, 65)), int(rng.integers(140, 160))
+    from course_utils.checks.packed_formats import _buffer_sizes
+
+    lengths = {SHORT: int(rng.integers(140, 160)), EXACT: exact, EMPTY: 0, ONE: int(rng.integers(20, 30))}
+    sizes = {SHORT: int(rng.integers(250, 300)), EXACT: exact, EMPTY: 10, ONE: 1}
+    epochs = [
+        {"length": lengths.get(n, length), "size": sizes.get(n, size), "zero": plan.kind == "number"}
+        for n, plan in PLANS.items()
+    ]
+    first, second = rng.choice(2**31, 2, replace=False).tolist()
+    mixings = [_buffer_sizes.draw_mixing(rng, batch_size) for batch_size in (32, 64, 128, 64)]
+    inputs = {"sizes": [e["size"] for e in epochs], "seeds": [first, second], "mixings": mixings}
+    return inputs, {"key": rng.bytes(16), "epochs": epochs, "mixings": mixings}
+
+
+def probe(
+    inputs: Inputs, world: Handle, shuffled: Callable[..., Any], buffer_size: Callable[..., Any]
+) -> Found:
+    """Read epochs through the student's buffer, some at the same time, then ask for the sizes."""
+    before, not_iterable = _global_states(), list[str]()
+    seeds = inputs["seeds"]
+    generators = {plan.generator: np.random.default_rng(seeds[plan.seed]) for plan in PLANS.values()}
+    for group in GROUPS:
+        epochs = []
+        for number in group:
+            result = shuffled(
+                _stream(world, number), inputs["sizes"][number], generators[PLANS[number].generator]
+            )
+            if isinstance(result, Iterable):
+                epochs.append(_pass_on(world, number, result))
+            else:
+                not_iterable.append(type_name(result))
+        for _ in zip_longest(*epochs):
+            pass
+    after = _global_states()
+    return {
+        "not_iterable": not_iterable,
+        "changed": [name for name, state in before.items() if state != after[name]],
+        "sizes": attempt(lambda: [_whole(buffer_size(**mixing)) for mixing in inputs["mixings"]]),
+    }
+
+
+def _global_states() -> dict[str, object]:
+    return {
+        "random": random.getstate(),
+        "np.random": repr(np.random.get_state()),  # noqa: NPY002 - the global one is what it asks for
+        "torch": torch.get_rng_state().tolist(),
+    }
+
+
+def _whole(value: object) -> int | str:
+    try:
+        return operator.index(value)  # type: ignore[arg-type]  # whatever the student returned
+    except TypeError:
+        return type_name(value)
+
+
+class Stream:
+    """Samples that the world gives out one by one; each iterator starts at the first."""
+
+    def __init__(self, world: Handle, number: int) -> None:
+        self._world, self._number = world, number
+
+    def __iter__(self) -> Iterator[object]:
+        self._world.start(self._number)
+        while (ticket := self._world.next_sample(self._number)) is not None:
+            yield _sample(PLANS[self._number].kind, ticket)
+
+
+def _stream(world: Handle, number: int) -> Iterable[object]:
+    stream = Stream(world, number)
+    return iter(stream) if PLANS[number].one_shot else stream
+
+
+def _sample(kind: str, ticket: int) -> object:
+    if kind == "dict":  # as WebDataset has them
+        return {"__key__": f"{ticket:013d}", "cls": ticket % 10}
+    return (f"{ticket:013d}", ticket % 10) if kind == "tuple" else ticket
+
+
+def _ticket(kind: str, sample: object) -> int | None:
+    """Return the ticket of a sample; None for anything else."""
+    if kind == "number":
+        return int(sample) if isinstance(sample, int | np.integer) else None
+    if type(sample) is not (dict if kind == "dict" else tuple):
+        return None
+    try:
+        ticket = int(sample["__key__" if kind == "dict" else 0])  # type: ignore[index]
+    except (LookupError, TypeError, ValueError):
+        return None
+    return ticket if sample == _sample(kind, ticket) else None
+
+
+def _pass_on(world: Handle, number: int, samples: Iterable[object]) -> Iterator[None]:
+    """Tell the world what the student's buffer yields, a sample in each step."""
+    for sample in samples:
+        world.take(number, _ticket(PLANS[number].kind, sample))
+        yield
+    world.finish(number)
+
+
+def judge(truth: Truth, found: Evidence, world: World) -> str:
+    """Check each epoch, then the orders against each other, then the sizes."""
+    if found["not_iterable"]:
+        raise Mistake(
+            "not_iterable",
+            f"shuffled returns a value of type {found['not_iterable'][0]}. Make it a generator function: "
+            "yield each sample.",
+        )
+    for epoch in world.epochs:
+        expect_each_once(epoch)
+    if not all(epoch.finished for epoch in world.epochs):
+        raise Mistake("no_evidence", "The check could not read all its streams through your buffer.")
+    for epoch in world.epochs:
+        expect_bounds(epoch)
+    _expect_generator(world, found["changed"])
+    _expect_mixed(world)
+    # Imported here, because the sandbox of the grader does not show it.
+    from course_utils.checks.packed_formats import _buffer_sizes
+
+    _buffer_sizes.expect_sizes(truth["mixings"], value_of(found["sizes"]))
+    return (
+        "Each sample comes once, from a full buffer that never holds more than its size, in an order that "
+        "the generator alone decides; and your sizes give the wanted mixing."
+    )
+
+
+def _expect_generator(world: World, changed: list[str]) -> None:
+    first, again, other, after = (world.epochs[n].order() for n in LONG)
+    if first == sorted(first) and other == sorted(other):
+        raise Mistake("not_shuffled", "The samples come in the order of the stream.")
+    if changed:
+        raise Mistake(
+            "global_generator",
+            f"Your code draws from or seeds the global generator of {', '.join(changed)}. Other code uses it "
+            "too. Draw from rng alone.",
+        )
+    if first == other:
+        raise Mistake(
+            "ignores_generator",
+            "Two generators with different states give the same order. Draw all random numbers from rng.",
+        )
+    if first != again:
+        raise Mistake(
+            "not_reproducible",
+            "Two generators with the same state give different orders; the second time, another stream was "
+            "read in turn. Something else than rng decides, or something is shared between the calls.",
+        )
+    if first == after:
+        raise Mistake(
+            "same_order_each_epoch",
+            "Two epochs with one generator have the same order. Draw from rng itself, not from a copy of it.",
+        )
+
+
+def _expect_mixed(world: World) -> None:
+    ranks = [epoch.ranks() for epoch in world.epochs]
+    if not _even([rank for n in DIFFERENT for rank in ranks[n][0]]):
+        raise Mistake(
+            "mixes_too_little",
+            "While the stream is read, some samples in the buffer are yielded sooner than others: each must "
+            "be equally likely to be the next. Draw from the whole buffer, each time.",
+        )
+    rests = [[rank for n in epochs for rank in ranks[n][1]] for epochs in (DIFFERENT, (SHORT, EXACT))]
+    if not all(map(_even, rests)):
+        raise Mistake(
+            "rest_not_shuffled",
+            "The samples that are in the buffer when the stream ends are not shuffled; of a stream shorter "
+            "than the buffer, that is all of them. Draw from those at random, too.",
+        )
+
+
+def _even(ranks: list[float]) -> bool:
+    """Return whether numbers look drawn evenly from 0 to 1: a Kolmogorov-Smirnov test.
+
+    Chance alone makes it fail for one in a billion of right answers. Beyond that, it allows 0.05, as the
+    sample in hand may be left out of the draw.
+    """
+    even = (np.arange(len(ranks)) + 0.5) / max(len(ranks), 1)
+    distance = np.abs(np.sort(ranks) - even).max(initial=0)
+    return bool(distance < math.sqrt(math.log(2e9) / 2 / max(len(ranks), 1)) + 0.05)
