@@ -59,7 +59,7 @@ def expect_sizes(mixings: list[Wanted], found: list[int | str]) -> None:
 
 
 def _near(size: float, other: float) -> bool:
-    return abs(size - other) <= TOLERANCE * other
+    return abs(size - other) <= max(TOLERANCE * other, 1)
 
 
 def _right_size(mixing: Wanted) -> float:
