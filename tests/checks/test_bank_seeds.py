@@ -26,6 +26,7 @@ FEWER = {
     "operations_budget": 5,
     "predicted_throughput": 10,
     "prefetcher": 20,
+    "repair_tar": 10,
     "reproducible_loader": 2,
     "stored_zip": 40,
     "survives_spawn": 10,

@@ -32,8 +32,8 @@ from course_utils.checks.packed_formats._saved_samples import (
 from course_utils.system import ChildDiedError, in_child
 
 DAMAGED, OUT = "damaged.tar", "repaired.tar"
-LARGE_SAMPLES, LARGE_SIZE = 8, 5 * 2**20
-MEMORY = 20 * 2**20  # bytes that a process may allocate to repair the large tar
+LARGE_SAMPLES, LARGE_SIZE = 8, 2 * 2**20
+MEMORY = 10 * 2**20  # bytes that a process may allocate to repair the large tar
 MEMORY_ERROR = "MemoryError"
 OLD = b"an older file"
 Repair = Callable[..., object]
@@ -41,22 +41,27 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+class Stopped(TypedDict):
+    """A call whose process is killed: is there a new tar, did the process live on, and a call after it."""
+
+    appeared: bool
+    survived: bool
+    again: Repaired
+
+
 class Repairs(TypedDict):
     """All calls of the student's function.
 
     Attributes:
         calls: The calls on each tar.
-        stopped: For each call whose process was killed while it wrote: whether there is a new tar, and
-            whether the process lived on.
-        again: The call after these.
+        stopped: The calls whose processes are killed.
         replaced: The call with an older file at the place of the new one.
         reader: What a process reads that has opened the older file before.
         large: The size of the tar made from a large one, in a process with little memory.
     """
 
     calls: list[Repaired]
-    stopped: list[tuple[bool, bool]]
-    again: Repaired
+    stopped: list[Stopped]
     replaced: Repaired
     reader: bytes
     large: AttemptOf[int]
@@ -75,13 +80,12 @@ def probe(inputs: Inputs, repair: Repair) -> Repairs:
     first = inputs["tars"][0]
     with ignore_warnings():
         calls = [_in_folder(_repair, repair, tar) for tar in inputs["tars"]]
-        stopped, again = _in_folder(_stop, repair, first, inputs["limits"])
+        stopped = [_in_folder(_stop, repair, first, limit) for limit in inputs["limits"]]
         replaced, reader = _in_folder(_replace, repair, first)
         large = _in_folder(_repair_large, repair)
     return {
         "calls": calls,
         "stopped": stopped,
-        "again": again,
         "replaced": replaced,
         "reader": reader,
         "large": large,
@@ -114,24 +118,20 @@ def _returned(value: object) -> Returned:
     return {"kind": type_name(value), "keys": keys}
 
 
-def _stop(
-    folder: Path, repair: Repair, tar: bytes, limits: list[int]
-) -> tuple[list[tuple[bool, bool]], Repaired]:
-    """Repair in processes that the kernel kills when a file grows beyond a limit; then without a limit."""
+def _stop(folder: Path, repair: Repair, tar: bytes, limit: int) -> Stopped:
+    """Repair in a process that the kernel kills when a file grows beyond a limit; then without a limit."""
     damaged, out = folder / "in" / DAMAGED, folder / "out" / OUT
     damaged.write_bytes(tar)
-    stopped = []
-    for limit in limits:
-        try:
-            in_child(_limited, repair, damaged, out, limit)
-            survived = True
-        except ChildDiedError:
-            survived = False
-        except Exception:  # only code that ignores the signal lives to see an error
-            survived = True
-        stopped.append((os.path.lexists(out), survived))
+    try:
+        in_child(_limited, repair, damaged, out, limit)
+        survived = True
+    except ChildDiedError:
+        survived = False
+    except Exception:  # only code that ignores the signal lives to see an error
+        survived = True
+    appeared = os.path.lexists(out)
     out.unlink(missing_ok=True)
-    return stopped, _repair(folder, repair, tar)
+    return {"appeared": appeared, "survived": survived, "again": _repair(folder, repair, tar)}
 
 
 def _limited(repair: Repair, damaged: Path, out: Path, limit: int) -> None:
@@ -180,9 +180,9 @@ def judge(truth: Truth, found: Evidence) -> str:
     for tar, call in zip(truth, found["calls"], strict=True):
         expect_saved(tar, call)
         expect_report(tar, call, truth)
-    for appeared, survived in found["stopped"]:
-        _expect_stopped(appeared, survived)
-    _expect_again(truth[0], found["again"], "after a call whose process was killed")
+    for stopped in found["stopped"]:
+        _expect_stopped(stopped)
+        _expect_again(truth[0], stopped["again"], "after a call whose process was killed")
     _expect_again(truth[0], found["replaced"], "with an older file at the place of the new tar")
     if found["reader"] != OLD:
         raise Mistake(
@@ -198,14 +198,14 @@ def judge(truth: Truth, found: Evidence) -> str:
     )
 
 
-def _expect_stopped(appeared: bool, survived: bool) -> None:
-    if appeared:
+def _expect_stopped(stopped: Stopped) -> None:
+    if stopped["appeared"]:
         raise Mistake(
             "half_written",
             "The process was killed while it wrote, and now there is a file at the path `out` that is not "
             "complete. Write under another name in the same folder, and rename the file when it is closed.",
         )
-    if survived:
+    if stopped["survived"]:
         raise Mistake("no_evidence", "The check could not stop your function while it wrote the new tar.")
 
 
