@@ -43,7 +43,8 @@ MAY_IMPORT = {
         "system", "validation",
     },
     "course_utils.grading.nbgrader_plugins": {
-        "grading.course", "grading.notebook", "grading.scoring", "grading.submission", "validation",
+        "checks.core", "grading.course", "grading.notebook", "grading.scoring", "grading.submission",
+        "validation",
     },
     "course_utils.grading.site": {"update"},
     "course_utils.grading": {

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from textwrap import fill
 from types import ModuleType
 from typing import Any, Generic, TypedDict, TypeVar, get_type_hints
 
@@ -32,6 +33,7 @@ LIBRARY_PREFIXES = (
     "<frozen",
 )
 MAX_ERROR = 500  # characters
+LINE_WIDTH = 90  # characters: narrower than a notebook or the formgrader on a laptop
 Inputs = dict[str, Any]
 Truth = Any
 Evidence = Any
@@ -52,6 +54,12 @@ class Mistake(Exception):  # noqa: N818 - the student's, not the program's
         self.message = message
 
 
+def wrap(text: str) -> str:
+    """Break a verdict into lines between words: JupyterLab and nbgrader break anywhere, or not at all."""
+    lines = text.split("\n")
+    return "\n".join(fill(line, LINE_WIDTH, break_long_words=False, break_on_hyphens=False) for line in lines)
+
+
 class CheckFailed(AssertionError):  # noqa: N818 - reads as a verdict in the student's notebook
     """The verdict on a wrong answer; a notebook shows its message in place of a traceback."""
 
@@ -61,7 +69,7 @@ class CheckFailed(AssertionError):  # noqa: N818 - reads as a verdict in the stu
 
     def _render_traceback_(self) -> list[str]:
         # Called by IPython.
-        return [f"✗ {self}   [{self.mistake}]"]
+        return [wrap(f"✗ {self}   [{self.mistake}]")]
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 from nbgrader.api import Gradebook, MissingEntry, Student
 from nbgrader.converters import GenerateFeedback
+from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 
 from course_utils.grading.course import Course, Task
+from course_utils.grading.nbgrader_plugins.gradebook import error_messages
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # how formulas begin, in full width, too
 
@@ -21,7 +23,11 @@ def write_feedback(course: Course, task: Task) -> Path:
     config = course.nbgrader_config(task)
     app = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config, force=True)
     app.log.setLevel(logging.ERROR)
-    app.start()
+    with error_messages(app.log) as messages:
+        try:
+            app.start()
+        except NbGraderException as error:  # it refers to what it has logged
+            raise RuntimeError("\n".join(messages) or str(error)) from error
     return course.folder(course.directory.feedback_directory, task.student, task.lesson)
 
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
+from traitlets.config import Config
 
+from course_utils.grading.course import Task, course_of
+from course_utils.grading.nbgrader_plugins.feedback_summary import summarise
+
+TEMPLATES = Path(__file__).with_name("feedback_template")
 MATHJAX = "https://cdnjs.cloudflare.com/ajax/libs/mathjax/"
 # MathJax evaluates its configuration. Scripts in the page, and in attributes and links, do not run.
 POLICY = (
@@ -17,11 +24,18 @@ _META = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
 
 
 class FeedbackExporter(HTMLExporter):
-    """nbconvert's HTML exporter, which embeds the lesson's pictures and adds a content security policy."""
+    """nbconvert's HTML exporter, which embeds the lesson's pictures and adds a content security policy.
 
-    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - nbconvert's own
-        super().__init__(**options)  # type: ignore[no-untyped-call]  # nbconvert's
-        self.embed_images = True
+    The exercises, with verdicts and points, stand above the notebook.
+    """
+
+    def __init__(self, config: Config | None = None, **options: Any) -> None:  # noqa: ANN401 - nbconvert's own
+        # nbgrader names its own template in the section of HTMLExporter; this one is more specific.
+        config = copy.deepcopy(config or Config())
+        config.FeedbackExporter.template_name = "course_feedback"
+        config.FeedbackExporter.extra_template_basedirs = [str(TEMPLATES)]
+        config.FeedbackExporter.embed_images = True
+        super().__init__(config=config, **options)  # type: ignore[no-untyped-call]  # nbconvert's
 
     def from_notebook_node(  # type: ignore[override]  # as HTMLExporter's
         self,
@@ -35,3 +49,11 @@ class FeedbackExporter(HTMLExporter):
         if head not in page:
             raise ValueError("the template of feedback pages has no <head>, so they get no security policy")
         return page.replace(head, head + _META, 1), resources
+
+    def _preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:  # noqa: ANN401 - nbconvert's own
+        # Among the preprocessors is nbgrader's, which brings points and comments from the gradebook.
+        nb, resources = super()._preprocess(nb, resources)  # type: ignore[no-untyped-call]  # nbconvert's
+        grades = resources["nbgrader"]
+        task = Task(grades["assignment"], grades["student"])
+        resources["feedback"] = summarise(course_of(self.config), task, nb, grades)
+        return nb, resources

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -83,18 +84,26 @@ def write(course: Course, task: Task) -> None:
         NotWrittenError: nbgrader refused; the gradebook is unchanged for this student.
     """
     config = course.nbgrader_config(task)
-    handler = _ErrorMessages()
     app = Autograde(coursedir=CourseDirectory(config=config), config=config, force=True)
-    app.log.addHandler(handler)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # raised by nbgrader's use of its database library
-            app.start()
-    except Exception as error:
-        raise NotWrittenError("\n".join([*handler.messages, str(error)])) from error
-    finally:
-        app.log.removeHandler(handler)
+    with error_messages(app.log) as messages:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # raised by nbgrader's use of its database library
+                app.start()
+        except Exception as error:
+            raise NotWrittenError("\n".join([*messages, str(error)])) from error
     course.results.mark_written(task)
+
+
+@contextmanager
+def error_messages(log: logging.Logger) -> Iterator[list[str]]:
+    """Collect what nbgrader logs as errors: its exceptions only refer to them."""
+    handler = _ErrorMessages()
+    log.addHandler(handler)
+    try:
+        yield handler.messages
+    finally:
+        log.removeHandler(handler)
 
 
 class _ErrorMessages(logging.Handler):

@@ -8,6 +8,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from course_utils.checks.core import wrap
 from course_utils.grading.course import CellOutput, Exercise, Result, Task, course_of
 from course_utils.grading.notebook import grade_id
 from course_utils.grading.scoring import up_to_date_result
@@ -49,7 +50,8 @@ def _verdict(exercise: Exercise) -> NotebookNode:
     if exercise["status"] == "right":
         # A stream, not a result: nbgrader would read a number in a result as partial credit.
         return _text(f"✓ {exercise['message']}\n")
-    return _error("CheckFailed", exercise["message"], f"✗ {exercise['message']}   [{exercise['mistake']}]")
+    shown = wrap(f"✗ {exercise['message']}   [{exercise['mistake']}]")
+    return _error("CheckFailed", exercise["message"], shown)
 
 
 def _text(text: str) -> NotebookNode:
