@@ -101,6 +101,8 @@ class Check:
             which the probe lays out with `folder_with`. When grading, the kernel reports that where a
             student's code cannot reach it; in a notebook, a recorder in the process does.
         world: ``world(truth)`` makes the world that the probe asks through its handle; None without one.
+        agree: ``agree(truth, world, other)`` raises `Mistake` for what is right in each of two processes with
+            the same inputs, but must also be the same in both. Only grading asks in two processes.
     """
 
     make: Callable[[np.random.Generator], tuple[Inputs, Truth]]
@@ -108,6 +110,7 @@ class Check:
     judge: Callable[..., str]
     outside: Callable[[Truth, FileActivity], None] | None = None
     world: Callable[[Truth], BaseWorld] | None = None
+    agree: Callable[[Truth, Any, Any], None] | None = None
 
     @cached_property
     def evidence_type(self) -> Any:  # noqa: ANN401 - any type
@@ -126,7 +129,7 @@ class Check:
             raise AttributeError(
                 f"{module.__name__} must define {', '.join(missing)}, as every check module does"
             )
-        more = (getattr(module, name, None) for name in ("outside", "World"))
+        more = (getattr(module, name, None) for name in ("outside", "World", "agree"))
         return cls(module.make, module.probe, module.judge, *more)
 
     def __call__(self, *answers: object, seed: int = 0) -> CheckPassed:

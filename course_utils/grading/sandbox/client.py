@@ -44,7 +44,9 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def run(self, steps: list[Step], files: dict[str, bytes]) -> dict[int, Reply]:
+    def run(
+        self, steps: list[Step], files: dict[str, bytes], known: dict[int, Reply] | None = None
+    ) -> dict[int, Reply]:
         """Run a submission; after a step that kills the process, the others run again without it.
 
         A failure that may be the machine's is a reply only if it happens again in a fresh sandbox.
@@ -52,14 +54,15 @@ class Sandbox:
         Args:
             steps: In the order of the notebook.
             files: The lesson's and the student's files by relative name.
+            known: Replies of an earlier run; of these steps, only cells that ran to their end run again.
 
         Returns:
-            One reply for each step's index.
+            One reply for each step's index, and those that were known.
 
         Raises:
             GraderFaultError: The sandbox itself failed.
         """
-        replies: dict[int, Reply] = {}
+        replies = dict(known or {})
         doubted: set[int] = set()
         budgets = Budgets(steps, self.limits)
         while not self._attempt(steps, files, replies, doubted, budgets):

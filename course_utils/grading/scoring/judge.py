@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import numpy as np
@@ -66,14 +66,28 @@ class Judge:
         """Return what a check's judge knows about the inputs drawn."""
         return self._truths[name]
 
-    def outcomes(self, notebook: NotebookNode, replies: dict[int, Reply]) -> dict[str, Exercise]:
-        """Return the outcomes of all graded cells, judged in another process with bounds on what it may use.
+    def outcomes(
+        self,
+        notebook: NotebookNode,
+        replies: dict[int, Reply],
+        names: Iterable[str] | None = None,
+        earlier: dict[int, Reply] | None = None,
+    ) -> dict[str, Exercise]:
+        """Return the outcomes of graded cells, judged in another process with bounds on what it may use.
+
+        Args:
+            notebook: The restored submission.
+            replies: All replies of the sandbox, by the position of the cell.
+            names: The names of the graded cells; all by default.
+            earlier: Replies of another process to the same inputs, with which these must agree.
 
         Raises:
             GraderFaultError: That process was lost, not through the evidence.
         """
         found = run_bounded(
-            lambda name: self.outcome(name, notebook, replies), list(self.lesson.graded), Exercise
+            lambda name: self.outcome(name, notebook, replies, earlier),
+            list(self.lesson.graded if names is None else names),
+            Exercise,
         )
         return {
             name: self._not_judged(name, one.reason) if isinstance(one, Exceeded) else one
@@ -90,18 +104,25 @@ class Judge:
             "seconds": 0.0,
         }
 
-    def outcome(self, name: str, notebook: NotebookNode, replies: dict[int, Reply]) -> Exercise:
+    def outcome(
+        self,
+        name: str,
+        notebook: NotebookNode,
+        replies: dict[int, Reply],
+        earlier: dict[int, Reply] | None = None,
+    ) -> Exercise:
         """Return the outcome of a graded cell.
 
         Args:
             name: The name of the graded cell.
             notebook: The restored submission.
             replies: All replies of the sandbox, by the position of the cell.
+            earlier: Replies of another process to the same inputs.
         """
         places = {grade_id(cell): place for place, cell in enumerate(notebook.cells)}
         reply = replies[places[name]]
         answer = replies.get(places.get(name + ANSWER, -1), Reply())
-        status, mistake, message = self._verdict(name, reply)
+        status, mistake, message = self._verdict(name, reply, earlier[places[name]] if earlier else None)
         if status != "right" and answer.outcome in ("crashed", "timed out"):
             status, mistake, message = answer.outcome, answer.outcome.replace(" ", "_"), answer.reason
         points = self.lesson.graded[name].points
@@ -114,14 +135,17 @@ class Judge:
             "seconds": round(reply.seconds, 3),
         }
 
-    def _verdict(self, name: str, reply: Reply) -> tuple[str, str, str]:
+    def _verdict(self, name: str, reply: Reply, earlier: Reply | None) -> tuple[str, str, str]:
         if reply.outcome != "done":
             status = "timed out" if reply.outcome == "skipped" else reply.outcome
             return status, status.replace(" ", "_"), reply.reason
         graded = self.lesson.graded[name]
         check, truth = self.lesson.check(graded.check), self._truths[graded.check]
         try:
-            return "right", "", check.verdict(truth, reply.evidence, reply.world, reply.files)
+            sentence = check.verdict(truth, reply.evidence, reply.world, reply.files)
+            if earlier is not None and check.agree is not None:
+                check.agree(truth, earlier.world, reply.world)
+            return "right", "", sentence
         except Mistake as mistake:
             return "wrong", mistake.name, mistake.message
         except Exception as error:

@@ -16,7 +16,8 @@ from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 from course_utils.grading.course import GRADER_FAULT, Course, Result, ResultStore, Task, course_at
-from course_utils.grading.sandbox import GraderFaultError, NoSandboxError, Sandbox, backends
+from course_utils.grading.sandbox import GraderFaultError, NoSandboxError, backends
+from course_utils.grading.scoring.examination import Sandboxes
 from course_utils.grading.scoring.scorer import fault, grade
 from course_utils.system import die_with_parent, take_share
 
@@ -24,18 +25,18 @@ TRIES = 2
 IDLE_SECONDS = 60
 
 
-class _SharedSandbox:
-    """The sandbox of this process: starting one takes seconds, a submission in it a fraction of one."""
+class _SharedSandboxes:
+    """The sandboxes of this process: starting one takes seconds, a submission in it a fraction of one."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._sandbox: Sandbox | None = None
+        self._sandboxes: Sandboxes | None = None
         self._settings: list[str] = []
         self._timer: threading.Timer | None = None
 
     @contextmanager
-    def lend(self, course: Course) -> Iterator[Sandbox]:
-        """Lend the sandbox for one submission; it closes when nobody has used it for `IDLE_SECONDS`."""
+    def lend(self, course: Course) -> Iterator[Sandboxes]:
+        """Lend the sandboxes for one submission; they close when nobody has used them for `IDLE_SECONDS`."""
         values = course.grading.trait_values(config=True)
         settings = [str(course.root), *(repr(values[name]) for name in sorted(values))]
         with self._lock:
@@ -43,25 +44,26 @@ class _SharedSandbox:
                 self._timer.cancel()
             if self._settings != settings:
                 self.close()
-            if self._sandbox is None:
-                self._sandbox, self._settings = course.make_sandbox(), settings
+            if self._sandboxes is None:
+                self._sandboxes = course.make_sandbox(), course.make_sandbox()
+                self._settings = settings
             try:
-                yield self._sandbox
+                yield self._sandboxes
             finally:
                 self._timer = threading.Timer(IDLE_SECONDS, self.close)
                 self._timer.daemon = True
                 self._timer.start()
 
     def close(self) -> None:
-        """End the sandbox."""
+        """End the sandboxes."""
         with self._lock:
-            if self._sandbox is not None:
-                self._sandbox.close()
-            self._sandbox = None
+            for sandbox in self._sandboxes or ():
+                sandbox.close()
+            self._sandboxes = None
 
 
-_shared_sandbox = _SharedSandbox()
-atexit.register(_shared_sandbox.close)
+_shared_sandboxes = _SharedSandboxes()
+atexit.register(_shared_sandboxes.close)
 
 
 def run_one(course: Course, task: Task) -> Result:
@@ -74,8 +76,8 @@ def run_one(course: Course, task: Task) -> Result:
     for _ in range(TRIES):
         try:
             submission = course.submission(task)
-            with _shared_sandbox.lend(course) as sandbox:
-                return grade(sandbox, lesson, submission)
+            with _shared_sandboxes.lend(course) as sandboxes:
+                return grade(sandboxes, lesson, submission)
         except NoSandboxError:
             raise
         except (GraderFaultError, OSError) as error:

@@ -20,28 +20,23 @@ from course_utils.grading.course import (
     Provenance,
     Result,
 )
-from course_utils.grading.notebook import (
-    Restored,
-    cells_to_run,
-    grade_id,
-)
-from course_utils.grading.sandbox import Reply, Sandbox, Step
-from course_utils.grading.scoring.judge import Judge
+from course_utils.grading.notebook import cells_to_run
+from course_utils.grading.sandbox import Reply
+from course_utils.grading.scoring.examination import Sandboxes, examine, unreadable
 from course_utils.grading.scoring.missing_names import find_missing_names
 from course_utils.grading.scoring.notebook_reader import read_notebook
 from course_utils.grading.submission import Finding, Submission
-from course_utils.validation import extract_definitions
 
 # The first that applies is the status of a submission.
 STATUSES = (GRADER_FAULT, "tampered", "damaged", "timed out", "crashed", "wrong", "right")
 MAX_FINDINGS = 100
 
 
-def grade(sandbox: Sandbox, lesson: Lesson, submission: Submission, seed: int | None = None) -> Result:
+def grade(sandboxes: Sandboxes, lesson: Lesson, submission: Submission, seed: int | None = None) -> Result:
     """Run and judge one submission.
 
     Args:
-        sandbox: A sandbox.
+        sandboxes: Two sandboxes; the second one runs only what was right in the first.
         lesson: The lesson.
         submission: The submission.
         seed: Seed of the inputs; random by default.
@@ -51,9 +46,11 @@ def grade(sandbox: Sandbox, lesson: Lesson, submission: Submission, seed: int | 
     restored = read_notebook(lesson, submission)
     notebook = restored.notebook
     findings = [*submission.findings, *restored.findings]
-    judge = Judge(lesson, seed, watched=sandbox.kind != "none")
-    replies = _replies(sandbox, lesson, submission, restored, judge)
-    exercises = judge.outcomes(notebook, replies)
+    if restored.readable:
+        files = {**submission.files(), **lesson.files()}
+        exercises, replies = examine(sandboxes, lesson, notebook, files, seed)
+    else:
+        exercises, replies = unreadable(lesson, notebook)
     cells = _outputs(lesson, notebook, replies)
     findings += find_missing_names(lesson, exercises.values(), cells.values())
     return {
@@ -66,7 +63,7 @@ def grade(sandbox: Sandbox, lesson: Lesson, submission: Submission, seed: int | 
         "findings": _entries(findings),
         "cells": cells,
         "notebook": notebook,
-        "provenance": _provenance(lesson, submission, sandbox.kind, seed, time.monotonic() - start),
+        "provenance": _provenance(lesson, submission, sandboxes[0].kind, seed, time.monotonic() - start),
     }
 
 
@@ -115,34 +112,6 @@ def _provenance(
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 3),
     }
-
-
-def _replies(
-    sandbox: Sandbox, lesson: Lesson, submission: Submission, restored: Restored, judge: Judge
-) -> dict[int, Reply]:
-    steps = sandbox_steps(lesson, restored.notebook, judge)
-    if not restored.readable:
-        return {
-            step.index: Reply("unreadable", "The notebook is missing or cannot be read.") for step in steps
-        }
-    return sandbox.run(steps, {**submission.files(), **lesson.files()})
-
-
-def sandbox_steps(lesson: Lesson, notebook: NotebookNode, judge: Judge) -> list[Step]:
-    """Return the steps that run a notebook's cells and checks in the sandbox, in order."""
-    steps = []
-    chosen = cells_to_run(notebook, lesson.source)
-    for place, (cell, runs) in enumerate(zip(notebook.cells, chosen, strict=True)):
-        graded = lesson.graded.get(grade_id(cell))
-        if graded is not None:
-            steps.append(
-                Step(place, graded.answers, graded.check, lesson.module, judge.handout(graded.check))
-            )
-        elif cell.cell_type == "code" and (
-            source := cell.source if runs else extract_definitions(cell.source)
-        ):
-            steps.append(Step(place, source))
-    return steps
 
 
 def _status(exercises: Iterable[Exercise], findings: Iterable[Finding]) -> str:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_utils.grading.notebook.restore import restore_notebook
+from course_utils.grading.scoring.examination import sandbox_steps
 from course_utils.grading.scoring.judge import Judge
 from course_utils.grading.scoring.missing_names import find_missing_names
-from course_utils.grading.scoring.scorer import sandbox_steps
 from course_utils.grading.scoring.suspicious_code import find_suspicious_code
 from tests.grading.toy_course import LESSON, RIGHT, make_course, submit
 

@@ -11,8 +11,8 @@ from course_utils.grading.course.lesson import Lesson
 from course_utils.grading.notebook.cell_selection import cells_to_run
 from course_utils.grading.sandbox.client import Sandbox
 from course_utils.grading.sandbox.isolation import backends
+from course_utils.grading.scoring.examination import sandbox_steps
 from course_utils.grading.scoring.judge import Judge
-from course_utils.grading.scoring.scorer import sandbox_steps
 from course_utils.validation import defined_names, extract_definitions
 from tests.lessons.lesson import LESSONS
 

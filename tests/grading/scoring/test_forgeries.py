@@ -3,22 +3,17 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from course_utils.grading.course.lesson import Lesson
-from course_utils.grading.course.result import Exercise
 from course_utils.grading.sandbox.client import Sandbox
 from course_utils.grading.sandbox.isolation import backends
-from course_utils.grading.scoring.judge import Judge
-from course_utils.grading.scoring.scorer import sandbox_steps
+from course_utils.grading.scoring.examination import Sandboxes
 from tests.bank import Answer, answers, read_answers
 from tests.grading.attacks import any_check
-from tests.grading.toy_course import cell_of
-from tests.lessons.lesson import LESSONS
+from tests.grading.scoring.single_answer import LESSON_OF, grade_answer
 
 FORGERIES = Path(any_check.__file__).parent / "forgeries"
-LESSON_OF = {one.name.partition("_")[2]: one.solution.parent for one in LESSONS}
 
 try:
     KIND = backends.choose()
@@ -45,42 +40,27 @@ ATTACKED = [
 
 
 @pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(KIND) as sandbox:
-        yield sandbox
+def sandboxes() -> Iterator[Sandboxes]:
+    with Sandbox(KIND) as first, Sandbox(KIND) as second:
+        yield first, second
 
 
-def outcome(sandbox: Sandbox, wrong: Answer, source: str, seed: int) -> Exercise:
-    """Grade one answer, without the other exercises of its lesson."""
-    lesson = Lesson(LESSON_OF[wrong.lesson])
-    notebook = nbformat.from_dict(lesson.source)
-    cell_of(notebook, f"{wrong.check}_answer").source = source
-    judge = Judge(lesson, seed)
-    steps = sandbox_steps(lesson, notebook, judge)
-    answer = next(step for step in steps if step.source == source)
-    others = {cell_of(notebook, f"{name}_answer").source for name in lesson.graded if name != wrong.check}
-    chosen = [
-        step
-        for step in steps
-        if step.check == wrong.check or (not step.check and step.index <= answer.index)
-        if step.source not in others
-    ]
-    return judge.outcome(wrong.check, notebook, sandbox.run(chosen, lesson.files()))
+def expect_no_points(sandboxes: Sandboxes, wrong: Answer, source: str) -> None:
+    found, _ = grade_answer(sandboxes, wrong.lesson, wrong.check, source)
+    assert (found["points"], found["status"] == "grader fault") == (0, False), found
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("forged", FORGED, ids=lambda one: f"{one.check}-{one.name}")
-def test_forged_answer_earns_nothing(sandbox, forged):
-    found = outcome(sandbox, forged, forged.source, seed=1)
-    assert (found["points"], found["status"] == "grader fault") == (0, False), found
+def test_forged_answer_earns_nothing(sandboxes, forged):
+    expect_no_points(sandboxes, forged, forged.source)
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize(("wrong", "attack"), ATTACKED, ids=str)
-def test_attacked_check_still_refuses_a_wrong_answer(sandbox, wrong, attack):
+def test_attacked_check_still_refuses_a_wrong_answer(sandboxes, wrong, attack):
     find = any_check.FIND.format(lesson=wrong.lesson, exercise=wrong.check)
-    found = outcome(sandbox, wrong, find + any_check.ATTACKS[attack] + wrong.source, seed=1)
-    assert (found["points"], found["status"] == "grader fault") == (0, False), found
+    expect_no_points(sandboxes, wrong, find + any_check.ATTACKS[attack] + wrong.source)
 
 
 def test_every_exercise_is_attacked():

@@ -13,10 +13,10 @@ from course_utils.grading.course.lesson import Lesson
 from course_utils.grading.sandbox.client import Sandbox
 from course_utils.grading.sandbox.isolation import backends
 from course_utils.grading.sandbox.steps import Reply
+from course_utils.grading.scoring.examination import Sandboxes, sandbox_steps
 from course_utils.grading.scoring.judge import Judge
-from course_utils.grading.scoring.scorer import sandbox_steps
 from tests.grading.attacks import forge_files, forge_world
-from tests.grading.toy_course import cell_of
+from tests.grading.scoring.single_answer import grade_answer
 from tests.lessons.lesson import LESSONS
 
 SEEDS = (1, 2)
@@ -46,20 +46,20 @@ except backends.NoSandboxError as refusal:
 
 
 @pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(KIND) as sandbox:
-        yield sandbox
+def sandboxes() -> Iterator[Sandboxes]:
+    with Sandbox(KIND) as first, Sandbox(KIND) as second:
+        yield first, second
 
 
 @pytest.fixture(scope="module", params=LESSONS, ids=[lesson.name for lesson in LESSONS])
-def examined(request: pytest.FixtureRequest, sandbox: Sandbox) -> list[tuple[Judge, dict[str, Reply]]]:
+def examined(request: pytest.FixtureRequest, sandboxes: Sandboxes) -> list[tuple[Judge, dict[str, Reply]]]:
     """The replies to the checks of a lesson's solution, with new inputs for each seed."""
     lesson = Lesson(request.param.solution.parent)
     found = []
     for seed in SEEDS:
         judge = Judge(lesson, seed)
         steps = sandbox_steps(lesson, nbformat.from_dict(lesson.source), judge)
-        replies = sandbox.run(steps, lesson.files())
+        replies = sandboxes[0].run(steps, lesson.files())
         checked = {step.check: replies[step.index] for step in steps if step.check}
         assert len(checked) == len(lesson.graded) > 0
         found.append((judge, checked))
@@ -76,20 +76,12 @@ def _one_of_each_check() -> Iterator[object]:
 
 
 @pytest.mark.parametrize("forgery", [*_one_of_each_check()])
-def test_forged_behaviour_earns_nothing(sandbox, forgery):
+def test_forged_behaviour_earns_nothing(sandboxes, forgery):
     """What an answer did is seen from outside: no code beside the answer can tell otherwise."""
-    lesson = Lesson(next(one.solution.parent for one in LESSONS if one.name == forgery.lesson))
-    notebook = nbformat.from_dict(lesson.source)
-    cell_of(notebook, f"{forgery.check}_answer").source = forgery.source
-    judge = Judge(lesson, seed=1)
-    steps = sandbox_steps(lesson, notebook, judge)
-    chosen = [step for step in steps if step.check == forgery.check or step.source == forgery.source]
-    setup = [step for step in steps[: steps.index(chosen[0])] if "import" in step.source and not step.check]
-    replies = sandbox.run([*setup, *chosen], lesson.files())
-    answer, check = (replies[step.index] for step in chosen)
-    found = judge.outcome(forgery.check, notebook, replies)
-    assert (found["points"], answer.error) == (0, ""), found
-    assert found["mistake"] in forgery.mistakes, (found, check.text)
+    lesson = forgery.lesson.partition("_")[2]
+    found, error = grade_answer(sandboxes, lesson, forgery.check, forgery.source)
+    assert (found["points"], error) == (0, ""), found
+    assert found["mistake"] in forgery.mistakes, found
 
 
 def _verdict(judge: Judge, name: str, reply: Reply, data: bytes) -> str:

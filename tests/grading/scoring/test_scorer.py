@@ -93,7 +93,7 @@ def test_code_that_could_reach_the_checks_is_suspicious(toy, solved):
 
 
 def test_evidence_that_is_too_much_for_a_judge_costs_only_its_own_exercise(toy, solved, monkeypatch):
-    def outcome(self, name, notebook, replies):
+    def outcome(self, name, notebook, replies, earlier):
         if name == "largest":
             os.abort()
         return self._not_judged(name, "is judged")

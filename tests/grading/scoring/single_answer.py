@@ -1,0 +1,42 @@
+"""Grades one answer to one exercise, without the other exercises of its lesson."""
+
+from typing import NamedTuple
+
+import nbformat
+
+from course_utils.grading.course.lesson import Lesson
+from course_utils.grading.course.result import Exercise
+from course_utils.grading.notebook.cell_selection import grade_id
+from course_utils.grading.scoring.examination import Sandboxes, examine
+from tests.grading.toy_course import cell_of
+from tests.lessons.lesson import LESSONS
+
+LESSON_OF = {one.name.partition("_")[2]: one.solution.parent for one in LESSONS}
+
+
+class Graded(NamedTuple):
+    """The outcome of an exercise, and the exception that ended the cell of its answer, if any."""
+
+    exercise: Exercise
+    error: str
+
+
+def grade_answer(sandboxes: Sandboxes, module: str, check: str, source: str, seed: int = 1) -> Graded:
+    """Grade an answer as in a submission that holds no other.
+
+    Args:
+        sandboxes: Two sandboxes.
+        module: The lesson, by the name of its checks.
+        check: The exercise.
+        source: The answer.
+        seed: Seed of the inputs.
+    """
+    lesson = Lesson(LESSON_OF[module])
+    lesson.graded = {check: lesson.graded[check]}
+    notebook = nbformat.from_dict(lesson.source)
+    answer = cell_of(notebook, f"{check}_answer")
+    answer.source = source
+    above = notebook.cells[: notebook.cells.index(cell_of(notebook, check)) + 1]
+    notebook.cells = [cell for cell in above if grade_id(cell) in ("", f"{check}_answer", check)]
+    found = examine(sandboxes, lesson, notebook, lesson.files(), seed)
+    return Graded(found.exercises[check], found.replies[notebook.cells.index(answer)].error)
