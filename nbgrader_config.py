@@ -40,6 +40,7 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+c.AssignLatePenalties.plugin_class = "course_utils.grading.nbgrader_plugins.deadlines.PenaltyPerDay"
 c.Autograde.pre_convert_hook = "course_utils.grading.nbgrader_plugins.gradebook.before_autograde"
 c.Autograde.post_convert_hook = "course_utils.grading.nbgrader_plugins.gradebook.after_autograde"
 c.GenerateFeedback.exporter_class = "course_utils.grading.nbgrader_plugins.feedback_page.FeedbackExporter"

@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from course_utils.grading import workflow
 from course_utils.grading.course import Course, course_at
-from course_utils.grading.nbgrader_plugins import feedback
+from course_utils.grading.nbgrader_plugins import deadlines, feedback
 from course_utils.grading.scoring import local, regrade, report, slurm
 from course_utils.system import usable_cores
 
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _print(f"There is no lesson {', '.join(unknown)} in {course.root}.", error=True)
     try:
         return command(course, lessons, options)
-    except slurm.ArrayRefusedError as refusal:
+    except (slurm.ArrayRefusedError, deadlines.DeadlineError) as refusal:
         return _print(str(refusal), error=True)
 
 
@@ -113,6 +113,10 @@ def _grade(course: Course, lessons: list[str], options: argparse.Namespace) -> i
     _print(f"\n{report.summary(outcome.found)}\n\nPoints by exercise\n{report.histogram(outcome.found)}")
     _print(f"\nMost frequent mistakes\n{report.mistakes(outcome.found)}")
     _print(f"\nDamaged, tampered with, suspicious\n{report.findings(outcome.found)}")
+    if text := report.deadlines(
+        deadlines.late_work(course, lessons), deadlines.not_submitted(course, lessons)
+    ):
+        _print(f"\nLate and missing\n{text}")
     if outcome.pending:
         _print("\nThese marks would change. They are not written; use --write to write them.")
         _print(regrade.preview(outcome.pending))

@@ -21,7 +21,7 @@ from course_utils.grading.course import (
     Versions,
     summary_of,
 )
-from course_utils.grading.nbgrader_plugins import gradebook
+from course_utils.grading.nbgrader_plugins import deadlines, gradebook
 from course_utils.grading.sandbox import NoSandboxError
 from course_utils.grading.scoring import local, regrade
 from course_utils.grading.submission import sanitize_folder
@@ -87,8 +87,10 @@ def grade(
         runner: Runs the submissions: `local.run_all` or `slurm.run_all`.
     """
     outcome = Outcome()
-    for lesson in sorted({task.lesson for task in tasks}):
+    lessons = sorted({task.lesson for task in tasks})
+    for lesson in lessons:
         gradebook.register(course, lesson)
+    deadlines.store_due_dates(course, lessons)
     versions = _versions(course, tasks, outcome)
     stale = {task: now for task, now in versions.items() if not course.results.up_to_date(task, now)}
     runs = ResultStore(course.results.folder / RUN)
@@ -103,10 +105,11 @@ def grade(
         with outcome.isolate(task):
             if _settle(course, task, runs if task in stale else None, write_changes, outcome):
                 settled.append(task)
-    unwritten = [task for task in settled if course.results.is_unwritten(task)]
+    settings = deadlines.late_settings(course, lessons)
+    unwritten = [task for task in settled if course.results.is_unwritten(task, settings.get(task, ""))]
     for task in tqdm(unwritten, "gradebook", file=sys.stdout, unit="submission"):
         with outcome.isolate(task):
-            _write(course, task, outcome)
+            _write(course, task, settings.get(task, ""), outcome)
     return outcome
 
 
@@ -163,9 +166,9 @@ def _reason(result: Result | None) -> str:
     return result["findings"][-1]["what"] if result["findings"] else "a judge failed"
 
 
-def _write(course: Course, task: Task, outcome: Outcome) -> None:
+def _write(course: Course, task: Task, settings: str, outcome: Outcome) -> None:
     try:
-        gradebook.write(course, task)
+        gradebook.write(course, task, settings)
         outcome.written.append(task)
     except gradebook.NotWrittenError as error:
         outcome.faults.append(f"{task.lesson}  {task.student}: the gradebook refused the result: {error}")

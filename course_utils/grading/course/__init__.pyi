@@ -1,4 +1,5 @@
 from .config import Course as Course
+from .config import Grading as Grading
 from .config import course_at as course_at
 from .config import course_of as course_of
 from .lesson import Lesson as Lesson
@@ -7,6 +8,7 @@ from .result import GRADER_FAULT as GRADER_FAULT
 from .result import CellOutput as CellOutput
 from .result import Exercise as Exercise
 from .result import FindingEntry as FindingEntry
+from .result import LateWork as LateWork
 from .result import Provenance as Provenance
 from .result import Result as Result
 from .result import Summary as Summary

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nbgrader.apps import NbGrader
 from nbgrader.coursedir import CourseDirectory
-from traitlets import Dict, List, Unicode
+from traitlets import Dict, Float, List, Unicode
 from traitlets.config import Config, Configurable
 
 from course_utils.grading.course.lesson import CHECKS_PACKAGE, Lesson, lesson_names
@@ -34,6 +34,15 @@ class Grading(Configurable):
         Unicode(),
         list(PRELOADED_MODULES),
         help="Modules that the fork server imports before the first submission.",
+    ).tag(config=True)
+    due = Dict(
+        {}, help="Due date of lessons: {'01_jpeg_vs_zip': '2026-12-01 23:59+01:00'}; others have none."
+    ).tag(config=True)
+    extensions = Dict(
+        {}, help="Later dates for some: {'01_jpeg_vs_zip': {'ann': '2026-12-08 23:59+01:00'}}."
+    ).tag(config=True)
+    penalty_per_day = Float(
+        0.0, min=0.0, max=1.0, help="Part of the points that each day late takes off, such as 0.1."
     ).tag(config=True)
     limits = Dict({}, help="Fields of course_utils.grading.sandbox.Limits to change.").tag(config=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, NamedTuple, TypedDict
 
 GRADER_FAULT = "grader fault"
@@ -12,6 +13,14 @@ class Task(NamedTuple):
 
     lesson: str
     student: str
+
+
+class LateWork(NamedTuple):
+    """A submission after its due date: by how long, and the points that were taken off."""
+
+    task: Task
+    late_by: timedelta
+    penalty: float
 
 
 class Exercise(TypedDict):

@@ -65,18 +65,19 @@ class ResultStore:
             return None
         return result if result["provenance"].items() >= versions.items() else None
 
-    def mark_written(self, task: Task) -> None:
-        """Record that the gradebook holds the stored result."""
-        self._marker(task).write_text(self._digest(task))
+    def mark_written(self, task: Task, settings: str = "") -> None:
+        """Record that the gradebook holds the stored result, written with these settings."""
+        self._marker(task).write_text(self._digest(task, settings))
 
-    def is_unwritten(self, task: Task) -> bool:
-        """Say whether there is a result that the gradebook does not hold."""
+    def is_unwritten(self, task: Task, settings: str = "") -> bool:
+        """Say whether there is a result that the gradebook does not hold, or holds with other settings."""
         if not self.path(task).exists():
             return False
-        return not self._marker(task).exists() or self._marker(task).read_text() != self._digest(task)
+        digest = self._digest(task, settings)
+        return not self._marker(task).exists() or self._marker(task).read_text() != digest
 
     def _marker(self, task: Task) -> Path:
         return self.path(task).with_suffix(".written")
 
-    def _digest(self, task: Task) -> str:
-        return hashlib.sha256(self.path(task).read_bytes()).hexdigest()
+    def _digest(self, task: Task, settings: str) -> str:
+        return hashlib.sha256(self.path(task).read_bytes() + settings.encode()).hexdigest()

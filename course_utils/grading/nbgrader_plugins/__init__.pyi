@@ -1,3 +1,4 @@
+from . import deadlines as deadlines
 from . import feedback as feedback
 from . import gradebook as gradebook
 from .release import generate_release as generate_release

@@ -15,6 +15,7 @@ from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 
 from course_utils.grading.course import Course, Task, course_at
+from course_utils.grading.nbgrader_plugins import deadlines
 from course_utils.grading.submission import STAMP, sanitize_folder
 
 SECRET = "submission_secret.txt"  # names a submission's feedback in the exchange
@@ -28,7 +29,9 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
     """Prepare a submission: nbgrader's hook before each one, named in `nbgrader_config.py`."""
     course = _course_here(str(Path.cwd()))
     register(course, assignment)
-    sanitize_folder(Path(notebooks[0]).parent, assignment, course.lesson(assignment).files())
+    folder = Path(notebooks[0]).parent
+    sanitize_folder(folder, assignment, course.lesson(assignment).files())
+    deadlines.grant_extension(course, Task(assignment, folder.parent.name))  # `student` may be a pattern
 
 
 def after_autograde(assignment: str, student: str, notebooks: list[str]) -> None:
@@ -77,12 +80,18 @@ def _is_known(course: Course, lesson: str) -> bool:
     return True
 
 
-def write(course: Course, task: Task) -> None:
+def write(course: Course, task: Task, settings: str = "") -> None:
     """Have nbgrader autograde one submission, which takes its stored result.
+
+    Args:
+        course: The course.
+        task: The submission.
+        settings: What its penalty depends on, see `deadlines.late_settings`.
 
     Raises:
         NotWrittenError: nbgrader refused; the gradebook is unchanged for this student.
     """
+    deadlines.grant_extension(course, task)
     config = course.nbgrader_config(task)
     app = Autograde(coursedir=CourseDirectory(config=config), config=config, force=True)
     with error_messages(app.log) as messages:
@@ -92,7 +101,7 @@ def write(course: Course, task: Task) -> None:
                 app.start()
         except Exception as error:
             raise NotWrittenError("\n".join([*messages, str(error)])) from error
-    course.results.mark_written(task)
+    course.results.mark_written(task, settings)
 
 
 @contextmanager

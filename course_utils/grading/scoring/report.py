@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from course_utils.grading.course import Summary
+from course_utils.grading.course import LateWork, Summary
 from course_utils.grading.scoring.scorer import STATUSES
 
 BAR_WIDTH, MAX_CELL_WIDTH = 40, 120
@@ -68,6 +68,18 @@ def mistakes(results: Sequence[Summary], limit: int = 12) -> str:
     rows = [["times", "lesson", "exercise", "mistake"]]
     rows += [[str(count), *names] for names, count in counts.most_common(limit)]
     return table(rows) if len(rows) > 1 else "No mistakes."
+
+
+def deadlines(late: Iterable[LateWork], missing: Mapping[str, Sequence[str]]) -> str:
+    """List late submissions with what they lost, and who has submitted nothing; empty without either."""
+    lines = []
+    for one in late:
+        lost = f", {one.penalty:g} points less" if one.penalty else ""
+        lines.append(
+            f"{one.task.lesson}  {one.task.student}: late by {str(one.late_by).partition('.')[0]} h{lost}"
+        )
+    lines += [f"{lesson}: nothing from {', '.join(students)}" for lesson, students in missing.items()]
+    return "\n".join(map(printable, lines))
 
 
 def findings(results: Sequence[Summary]) -> str:
