@@ -8,13 +8,15 @@ from .hdf5 import CheckedHdf5 as CheckedHdf5
 from .hdf5 import FlatHdf5 as FlatHdf5
 from .hdf5 import RaggedHdf5 as RaggedHdf5
 from .lmdb_store import Lmdb as Lmdb
+from .registry import FORMATS as FORMATS
 from .registry import Formats as Formats
 from .registry import find_formats as find_formats
 from .sample import PackedFormat as PackedFormat
 from .sample import RandomAccess as RandomAccess
 from .sample import Sample as Sample
+from .requirements import Requirements as Requirements
 from .single_files import SingleFiles as SingleFiles
-from .squashfs import Squashfs as Squashfs
+from .single_files import Squashfs as Squashfs
 from .stored_zip import IndexedZip as IndexedZip
 from .stored_zip import StoredZip as StoredZip
 from .tar import Tar as Tar
