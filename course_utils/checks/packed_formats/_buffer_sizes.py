@@ -41,7 +41,7 @@ def expect_sizes(mixings: list[Wanted], found: list[int | str]) -> None:
         if isinstance(size, str) or size < 1:
             raise Mistake("not_a_size", f"buffer_size returned {size}; return an int of 1 or more.")
     sizes = [int(size) for size in found]
-    wrong = [n for n, mixing in enumerate(mixings) if not _near(sizes[n], _right_size(mixing))]
+    wrong = [n for n, mixing in enumerate(mixings) if not _near(sizes[n], right_size(mixing))]
     if not wrong:
         return
     for name, rule, message in KNOWN_MISTAKES:
@@ -62,7 +62,8 @@ def _near(size: float, other: float) -> bool:
     return abs(size - other) <= max(TOLERANCE * other, 1)
 
 
-def _right_size(mixing: Wanted) -> float:
+def right_size(mixing: Wanted) -> float:
+    """Return the buffer size that gives a wanted mixing."""
     return _size_for(classes_in_batch, mixing)
 
 
@@ -88,7 +89,7 @@ def classes_in_batch(size: float, batch_size: int, images_per_class: int) -> flo
     ages = np.arange(-batch_size + 1, math.ceil(LONGEST * size))
     steps = np.minimum(batch_size, batch_size + ages)  # fewer for a sample that enters during the batch
     leaves = -np.expm1(stay * steps) * np.exp(stay * np.maximum(ages, 0))
-    stays = np.log1p(-leaves)
+    stays = np.log1p(-np.minimum(leaves, 1 - 1e-12))  # a small buffer gives 1 after rounding
     means = []
     for offset in np.linspace(0, images_per_class, OFFSETS, endpoint=False).astype(int).tolist():
         borders = np.arange(offset, len(ages), images_per_class)
@@ -126,5 +127,5 @@ _IN_CLASSES = (
 KNOWN_MISTAKES: tuple[tuple[str, Callable[[Wanted], float], str], ...] = (
     ("only_the_last_samples", lambda mixing: mixing["classes"] * mixing["images_per_class"], _WINDOW),
     ("only_the_last_samples", lambda mixing: _size_for(classes_in_first_batch, mixing), _WINDOW),
-    ("counted_in_classes", lambda mixing: _right_size(mixing) / mixing["images_per_class"], _IN_CLASSES),
+    ("counted_in_classes", lambda mixing: right_size(mixing) / mixing["images_per_class"], _IN_CLASSES),
 )

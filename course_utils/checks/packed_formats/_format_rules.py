@@ -149,7 +149,7 @@ def draw_cases(rng: np.random.Generator) -> list[dict[str, Any]]:
         {"samples": samples, "file_quota": samples // int(rng.integers(2, 20))},
         {"place": "shared"},
         {"place": "object store"},
-        {"samples": samples, "worker_memory": int(rng.uniform(130, 170) * samples)},
+        {"samples": samples, "worker_memory": int(rng.uniform(255, 290) * samples)},
         {"opened_before_fork": True},
         {"append": True},
         {"notice_damage": True},
@@ -176,14 +176,14 @@ def draw_cases(rng: np.random.Generator) -> list[dict[str, Any]]:
 
 
 def _draw_mixed(
-    rng: np.random.Generator, alone: list[dict[str, Any]], count: int = 20
+    rng: np.random.Generator, alone: list[dict[str, Any]], count: int = 24
 ) -> Iterator[dict[str, Any]]:
-    """Draw two to four requirements at a time that leave one to six formats."""
+    """Draw two to four requirements at a time that leave two to eight formats."""
     while count:
         mixed: dict[str, Any] = {}
         for n in rng.choice(len(alone), int(rng.integers(2, 5)), replace=False).tolist():
             mixed |= alone[n]
-        if 1 <= len(admissible(Requirements(**mixed))) <= 6:
+        if 2 <= len(admissible(Requirements(**mixed))) <= 8:
             count -= 1
             yield mixed
 

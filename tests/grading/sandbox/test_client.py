@@ -1,6 +1,7 @@
 """Isolation of submissions from each other, crashes, and what the sandbox shows; without nbgrader."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -134,6 +135,19 @@ def test_model_that_answers_an_exercise_is_withheld(sandbox):
     assert "asks for your own rule" in simulated.error
     assert "No module named" in direct.error
     assert not {"event_model.py", "__pycache__"} & set(eval(listed.text))
+
+
+@pytest.mark.parametrize(("folder", "modules"), backends.WITHHELD.items())
+def test_modules_that_answer_an_exercise_are_withheld(sandbox, folder, modules):
+    room = GRADING.parent / folder
+    assert modules <= {path.name for path in room.iterdir()}
+    package = f"course_utils.{folder.replace('/', '.')}"
+    sources = [f"import {package}.{Path(name).stem}" for name in sorted(modules)]
+    *direct, listed = sandbox.run(
+        [Step(*pair) for pair in enumerate([*sources, LIST.format(str(room))])], {}
+    ).values()
+    assert all("No module named" in one.error for one in direct)
+    assert not {*modules, "__pycache__"} & set(eval(listed.text))
 
 
 @pytest.mark.parametrize("kind", KINDS)
