@@ -143,7 +143,7 @@ def draw_cases(rng: np.random.Generator) -> list[dict[str, Any]]:
     Each leaves at least one format and excludes at least one.
     """
     samples = int(rng.integers(1_000_000, 15_000_000))
-    plain = {"samples": int(rng.integers(20_000, 200_000))}
+    plain: dict[str, Any] = {"samples": int(rng.integers(20_000, 200_000))}
     alone: list[dict[str, Any]] = [
         {"access": "random"},
         {"samples": samples, "file_quota": samples // int(rng.integers(2, 20))},
