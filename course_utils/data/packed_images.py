@@ -87,7 +87,10 @@ class PackedImages:
         shard, member = self._shard[i], self._member[i]
         index, layout = self._shards[shard], self._layouts[shard]
         try:
-            self._decode(index.read(member, check=self._verify), layout, pixels)
+            if layout and layout.order == "HWC" and layout.shape == pixels.shape:
+                index.read_into(member, pixels, check=self._verify)
+            else:
+                self._decode(index.read(member, check=self._verify), layout, pixels)
         except (ValueError, OSError, BadZipFile) as error:
             raise PackError(f"{index.path}: {index.name(member)}: {error}") from error
 

@@ -11,7 +11,7 @@ import mmap
 import os
 import struct
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -101,8 +101,46 @@ class ZipIndex:
         start = LOCAL.size + name_length + extra_length
         data = memoryview(found)[start : start + size]
         if signature != LOCAL_SIGNATURE or len(data) != size or (check and crc32(data) != crc):
-            raise BadZipFile(f"{self.path}: {self.name(i)!r} is damaged, or the zip was changed while open")
+            raise self._damaged(i)
         return data
+
+    def read_into(self, i: int, array: np.ndarray, check: bool = True) -> None:
+        """Read the bytes of member `i` directly into an array, without the copy that `read` takes.
+
+        Args:
+            i: Position of the member in the table.
+            array: Contiguous, uint8, with as many elements as the member has bytes.
+            check: Also compare the CRC.
+
+        Raises:
+            ValueError: The member has another size.
+            BadZipFile: Its bytes do not match the directory.
+        """
+        _, offset, span, size, crc = self.table[i].item()
+        if size != array.size:
+            raise ValueError(f"{size} bytes, but {array.size} are expected")
+        header = bytearray(span - size)
+        found = _read_vector(self._fd, [header, array], offset)
+        signature, *_, name_length, extra_length = LOCAL.unpack_from(header)
+        if LOCAL.size + name_length + extra_length != len(header):  # something follows the data
+            array.reshape(-1)[:] = self.read(i, check)
+        elif signature != LOCAL_SIGNATURE or found != span or (check and crc32(array) != crc):
+            raise self._damaged(i)
+
+    def _damaged(self, i: int) -> BadZipFile:
+        return BadZipFile(f"{self.path}: {self.name(i)!r} is damaged, or the zip was changed while open")
+
+
+def _read_vector(fd: int, buffers: Sequence[bytearray | np.ndarray], offset: int) -> int:
+    """Do what `os.preadv` does, also where the system lacks it; return the number of bytes read."""
+    if hasattr(os, "preadv"):
+        return os.preadv(fd, buffers, offset)
+    total = 0
+    for view in map(memoryview, buffers):
+        data = os.pread(fd, view.nbytes, offset + total)
+        view.cast("B")[: len(data)] = data
+        total += len(data)
+    return total
 
 
 def load(saved: Path, stamp: Row) -> np.ndarray | None:

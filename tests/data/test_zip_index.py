@@ -28,7 +28,15 @@ def path(tmp_path):
 
 
 def members_of(index):
-    return {index.name(i): bytes(index.read(i)) for i in range(len(index))}
+    members = {index.name(i): bytes(index.read(i)) for i in range(len(index))}
+    assert [read_into(index, i) for i in range(len(index))] == list(members.values())
+    return members
+
+
+def read_into(index, i, **options):
+    array = np.empty(index.table[i]["size"], np.uint8)
+    index.read_into(i, array, **options)
+    return array.tobytes()
 
 
 names = st.text(st.characters(exclude_characters="/\\\0", exclude_categories=["Cs"]), min_size=1, max_size=20)
@@ -160,6 +168,9 @@ def test_checksum_detects_damaged_data(path):
         file.write(b"?")
     with pytest.raises(zipfile.BadZipFile, match=r"img00000020\.JPEG.* is damaged"):
         index.read(20)
+    with pytest.raises(zipfile.BadZipFile, match=r"img00000020\.JPEG.* is damaged"):
+        read_into(index, 20)
+    assert read_into(index, 20, check=False) == index.read(20, check=False)
     assert index.read(21) == MEMBERS["img00000021.JPEG"]
 
 
@@ -169,6 +180,42 @@ def test_zip_truncated_while_open_is_detected(path):
     for i in (20, 21):
         with pytest.raises(zipfile.BadZipFile):
             index.read(i, check=False)
+        with pytest.raises(zipfile.BadZipFile):
+            read_into(index, i, check=False)
+
+
+def test_array_of_another_size_is_refused(path):
+    with pytest.raises(ValueError, match="700 bytes, but 699 are expected"):
+        ZipIndex(path).read_into(1, np.empty(699, np.uint8))
+
+
+def test_reads_into_an_array_where_the_system_lacks_preadv(path, monkeypatch):
+    monkeypatch.delattr(os, "preadv")
+    assert members_of(ZipIndex(path)) == MEMBERS
+
+
+def test_data_may_be_followed_by_something_else(tmp_path):
+    """As by a data descriptor, which a zip that was written to a pipe has."""
+    with (tmp_path / "a.zip").open("wb") as file:
+        pipe = io.BufferedWriter(Unseekable(file))
+        with zipfile.ZipFile(pipe, "w") as zipped:
+            zipped.writestr("a", b"1" * 99)
+            zipped.writestr("b", b"2" * 99)
+        pipe.flush()
+    assert members_of(ZipIndex(tmp_path / "a.zip")) == {"a": b"1" * 99, "b": b"2" * 99}
+
+
+class Unseekable(io.RawIOBase):
+    """Passes on what is written."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        return self.file.write(data)
 
 
 def test_missing_name_and_position_raise(path):

@@ -5,6 +5,7 @@ the last line, the number of calls and cases.
 """
 
 import ctypes
+import gc
 import json
 import os
 import shutil
@@ -111,6 +112,7 @@ def remember_what_never_changes() -> None:
     encode = cache(lambda size, pixels: original(Image.frombytes("RGB", size, pixels)))
     render.encode = lambda image: encode(image.size, image.tobytes())
     tqdm.monitor_interval = 0  # a thread, which a forked child would lack
+    gc.freeze()  # a collection would copy all inherited memory in each child
 
 
 def run(request: Request) -> None:
