@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from course_utils.grading import workflow
 from course_utils.grading.course import Course, course_at
-from course_utils.grading.nbgrader_plugins import deadlines, feedback
+from course_utils.grading.nbgrader_plugins import deadlines, feedback, marks_table
 from course_utils.grading.scoring import local, regrade, report, slurm
 from course_utils.system import usable_cores
 
@@ -71,6 +71,13 @@ def _parser() -> argparse.ArgumentParser:
     feedback = command("feedback", _feedback, "Write each student's feedback page.")
     feedback.add_argument("--release", action="store_true", help="also copy it into nbgrader's exchange")
     export = command("export", _export, "Write the marks as CSV for a learning management system.")
+    export.add_argument(
+        "--for",
+        dest="form",
+        choices=marks_table.FORMS,
+        default="plain",
+        help="the system whose import reads the columns (default: %(default)s, all that is known)",
+    )
     export.add_argument("--to", type=Path, default=Path("marks.csv"), help="the file (default: %(default)s)")
     command("report", _report, "Show the report of all stored results.")
     return parser
@@ -151,7 +158,7 @@ def _feedback(course: Course, lessons: list[str], options: argparse.Namespace) -
 
 
 def _export(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
-    rows = feedback.export_marks(course, lessons, options.student, options.to)
+    rows = marks_table.export_marks(course, lessons, options.student, options.to, options.form)
     return _print(f"{rows} students in {options.to}")
 
 

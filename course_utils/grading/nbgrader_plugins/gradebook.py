@@ -91,13 +91,13 @@ def write(course: Course, task: Task, settings: str = "") -> None:
     Raises:
         NotWrittenError: nbgrader refused; the gradebook is unchanged for this student.
     """
-    deadlines.grant_extension(course, task)
     config = course.nbgrader_config(task)
     app = Autograde(coursedir=CourseDirectory(config=config), config=config, force=True)
     with error_messages(app.log) as messages:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # raised by nbgrader's use of its database library
+                deadlines.grant_extension(course, task)
                 app.start()
         except Exception as error:
             raise NotWrittenError("\n".join([*messages, str(error)])) from error

@@ -1,0 +1,141 @@
+"""The table of marks as CSV, in the columns that learning management systems document for their import.
+
+- Canvas: Student, ID, SIS User ID, SIS Login ID, Section, then one column an assignment; a second row holds
+  the points possible.
+- Moodle: any columns; the import maps the email address or the ID number to its users.
+- Brightspace: OrgDefinedId, Username, "<item> Points Grade", and a last column with `#`.
+"""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from nbgrader.api import Gradebook, MissingEntry, Student
+
+from course_utils.grading.course import Course, Task
+
+FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # how formulas begin, in full width, too
+Row = list[object]
+
+
+class _Mark(NamedTuple):
+    points: float
+    max_points: float
+    status: str
+
+
+class _Person(NamedTuple):
+    """A student and their marks by lesson; None where nothing was submitted."""
+
+    student_id: str
+    last_name: str
+    first_name: str
+    email: str
+    marks: list[_Mark | None]
+
+
+def export_marks(course: Course, lessons: list[str], student: str, target: Path, form: str = "plain") -> int:
+    """Write a CSV with one row for each student; a file that exists is replaced as a whole.
+
+    Args:
+        course: The course.
+        lessons: Which lessons.
+        student: One student's id, or "" for all.
+        target: The CSV file to write.
+        form: One of `FORMS`.
+
+    Returns:
+        The number of students.
+    """
+    with Gradebook(course.directory.db_url, course.directory.course_id) as book:
+        found = [one for one in book.students if student in ("", one.id)]
+        people = [_person(course, book, one, lessons) for one in found]
+    rows = FORMS[form](lessons, people, [course.lesson(lesson).points for lesson in lessons])
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        "w", dir=target.parent, prefix=".", newline="", encoding="utf-8", delete=False
+    ) as file:
+        csv.writer(file).writerows(rows)
+    part = Path(file.name)
+    part.chmod(0o600)  # marks are private
+    part.replace(target)
+    return len(people)
+
+
+def plain_text(text: str) -> str:
+    """Keep a spreadsheet from taking a cell for a formula, also after white space, which some remove."""
+    plain = "".join(character if character.isprintable() else " " for character in text)
+    return f"'{plain}" if plain.lstrip().startswith(FORMULA) else plain
+
+
+def _plain(lessons: Sequence[str], people: Sequence[_Person], points: Sequence[float]) -> list[Row]:
+    heading: Row = ["student_id", "last_name", "first_name", "email"]
+    for lesson in lessons:
+        heading += [f"{lesson} points", f"{lesson} of", f"{lesson} status"]
+    rows: list[Row] = [[*heading, "points", "of"]]
+    for one in people:
+        row: Row = list(one[:4])
+        for mark in one.marks:
+            row += mark or ["", "", "not submitted"]
+        there = [mark for mark in one.marks if mark]
+        rows.append([*row, sum(m.points for m in there), sum(m.max_points for m in there)])
+    return rows
+
+
+def _canvas(lessons: Sequence[str], people: Sequence[_Person], points: Sequence[float]) -> list[Row]:
+    rows: list[Row] = [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *lessons],
+        ["    Points Possible", "", "", "", "", *points],
+    ]
+    for one in people:
+        name = ", ".join(filter(None, (one.last_name, one.first_name))) or one.student_id
+        rows.append([name, "", one.student_id, one.student_id, "", *_points(one)])
+    return rows
+
+
+def _moodle(lessons: Sequence[str], people: Sequence[_Person], points: Sequence[float]) -> list[Row]:
+    rows: list[Row] = [["First name", "Last name", "ID number", "Email address", *lessons]]
+    for one in people:
+        rows.append([one.first_name, one.last_name, one.student_id, one.email, *_points(one)])
+    return rows
+
+
+def _brightspace(lessons: Sequence[str], people: Sequence[_Person], points: Sequence[float]) -> list[Row]:
+    items = [f"{lesson} Points Grade" for lesson in lessons]
+    rows: list[Row] = [["OrgDefinedId", "Username", *items, "End-of-Line Indicator"]]
+    for one in people:
+        rows.append([one.student_id, one.student_id, *_points(one), "#"])
+    return rows
+
+
+def _points(person: _Person) -> Row:
+    """Return the points by lesson, empty where nothing was submitted: an import leaves empty cells out."""
+    return ["" if mark is None else mark.points for mark in person.marks]
+
+
+FORMS: dict[str, Callable[[Sequence[str], Sequence[_Person], Sequence[float]], list[Row]]] = {
+    "plain": _plain,
+    "canvas": _canvas,
+    "moodle": _moodle,
+    "brightspace": _brightspace,
+}
+
+
+def _person(course: Course, book: Gradebook, student: Student, lessons: list[str]) -> _Person:
+    texts = (student.id, student.last_name, student.first_name, student.email)
+    marks = [_mark(course, book, Task(lesson, student.id)) for lesson in lessons]
+    return _Person(*(plain_text(text or "") for text in texts), marks)
+
+
+def _mark(course: Course, book: Gradebook, task: Task) -> _Mark | None:
+    try:
+        submission = book.find_submission(*task)
+    except MissingEntry:
+        return None
+    result = course.results.read(task)
+    points = max(0.0, submission.score - (submission.late_submission_penalty or 0.0))
+    return _Mark(points, submission.max_score, result["status"] if result else "")
