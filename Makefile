@@ -6,6 +6,7 @@ PORT    ?= 8888
 HOST    ?= 127.0.0.1
 BROWSER ?= yes
 TESTS   ?=
+SEEDS   ?=
 GRADE_OPTIONS ?=
 # One more than two cores: the tests often wait for a browser or a server.
 JOBS    ?= 3
@@ -62,7 +63,7 @@ test: $(READY) data  ## all tests, every lesson included (TESTS="tests/test_path
 	@$(RUN) pytest -n $(JOBS) $(TESTS)
 
 proofs: $(READY) data  ## what repeats or takes minutes: the bank through nbgrader, 300 submissions under kills (20 minutes)
-	@$(RUN) pytest -n $(JOBS) -m proof $(TESTS)
+	@$(RUN) pytest -n $(JOBS) -m proof $(if $(SEEDS),--seeds $(SEEDS)) $(TESTS)
 	@$(if $(TESTS),,$(RUN) python -m tests.bench.grading_speed)
 
 release: $(READY)  ## notebooks/, generated afresh from solutions/ (FORCE=yes where somebody has worked in notebooks/)

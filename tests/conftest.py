@@ -63,6 +63,12 @@ SLOW = {
 }
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--seeds", type=int, help="draws of each wrong answer in test_bank_seeds.py, 200 in an hour"
+    )
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Order the tests by duration, and mark the slow ones."""

@@ -9,7 +9,7 @@ import sys
 import types
 from typing import NamedTuple
 
-from course_utils.checks.core.check import CheckFailed
+from course_utils.checks.core.check import Check, CheckFailed
 from course_utils.system import in_child
 from tests.bank import Answer
 from tests.lessons.lesson import LESSONS, Lesson, code_cells, graded, read
@@ -29,30 +29,25 @@ class Verdict(NamedTuple):
 def assert_verdict(answer: Answer, seeds: range = range(1)) -> None:
     """Assert that the check's verdict is the one in the bank, and the same for any inputs."""
     answer.skip_if_command_missing()
-    found = verdicts(answer, seeds)
+    found = [verdict(answer, seed) for seed in seeds]
     assert [one.mistake for one in found] == [answer.mistake] * len(found), found
     if not answer.mistake:
         assert len({one.message for one in found}) == 1, found
 
 
-def verdicts(answer: Answer, seeds: range) -> list[Verdict]:
-    """Return the verdict for each seed; nothing that the answer registers is left in this process."""
+def verdict(answer: Answer, seed: int = 0, check: Check | None = None) -> Verdict:
+    """Return the verdict of the answer's check, or of `check`; what the answer registers does not stay."""
     if any(name in answer.source for name in REGISTERS):
-        return [in_child(_verdict, answer, seed) for seed in seeds]
-    return [_verdict(answer, seed) for seed in seeds]
+        return in_child(_verdict, answer, seed, check)
+    return _verdict(answer, seed, check)
 
 
-def verdict(answer: Answer) -> Verdict:
-    """Return the verdict for the first seed."""
-    return verdicts(answer, range(1))[0]
-
-
-def _verdict(answer: Answer, seed: int) -> Verdict:
+def _verdict(answer: Answer, seed: int, check: Check | None) -> Verdict:
     lesson = _lesson(answer)
     with contextlib.chdir(lesson.solution.parent):
         arguments = check_arguments(answer)
         try:
-            return Verdict(None, lesson.checks()[answer.check](*arguments, seed=seed).message)
+            return Verdict(None, (check or lesson.checks()[answer.check])(*arguments, seed=seed).message)
         except CheckFailed as failed:
             return Verdict(failed.mistake, str(failed))
 
