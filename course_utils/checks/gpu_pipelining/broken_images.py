@@ -51,12 +51,12 @@ CONTEXT = {
 }
 
 
-def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+def make(rng: np.random.Generator, workers: bool = True) -> tuple[Inputs, Truth]:
     """Draw three datasets: one with all kinds of batches, one that starts and ends broken, one all broken.
 
     The cases that the check must tell apart are always there: an intact batch, a first image that is broken,
     batches without a good image (in the middle, two in a row, at the start, at the end), a short last batch,
-    a black image, a label 0.
+    a black image, a label 0. Without `workers` no loader gets one, and what only a worker shows is not found.
     """
     middle = int(rng.integers(4, 8))
     broken = rng.random(51) < 0.3
@@ -69,9 +69,10 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     ends[[0, middle, middle + 1, 10, 11]] = True
     cases = [_case(rng, 4, broken), _case(rng, 5, ends.ravel()), _case(rng, 3, np.ones(5, dtype=bool))]
     if not all(counts_differ(case) for case in cases[:2]):
-        return make(rng)
+        return make(rng, workers)
     sizes = [[len(case["labels"]), case["batch_size"]] for case in cases]
-    return {"sizes": sizes, "worker": can_fork()}, {"cases": cases, "worker": can_fork()}
+    worker = workers and can_fork()
+    return {"sizes": sizes, "worker": worker}, {"cases": cases, "worker": worker}
 
 
 def _case(rng: np.random.Generator, batch_size: int, broken: np.ndarray) -> Case:

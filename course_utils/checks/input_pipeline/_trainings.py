@@ -151,7 +151,9 @@ def run_trainings(inputs: Inputs, world: Handle, make_loader: Callable[..., Any]
 
     def training(run: int) -> Iterator[None]:
         plan, dataset = RUNS[run], NoisyNumbers(world, run, inputs["length"])
-        loader = make_loader(dataset, inputs["batch_size"], seeds[plan.seed], plan.workers)
+        loader = make_loader(
+            dataset, inputs["batch_size"], seeds[plan.seed], plan.workers * inputs["workers"]
+        )
         world.start_run()
         return _train(world, run, loader, kinds)
 

@@ -47,16 +47,19 @@ class Measured(TypedDict, total=False):
     warm: float | str
 
 
-def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw two datasets and the settings of their measurements: the last batch is short, one has a worker."""
+def make(rng: np.random.Generator, workers: bool = True) -> tuple[Inputs, Truth]:
+    """Draw two datasets and the settings of their measurements: the last batch is short, one has a worker.
+
+    Without `workers` neither has one, and what only a worker shows is not found.
+    """
     sizes = rng.choice(range(3, 9), 2, replace=False).tolist()
     settings = [
         {
             "images": size * int(rng.integers(4, 7)) + int(rng.integers(1, size)),
             "batch_size": size,
-            "num_workers": workers,
+            "num_workers": number if workers else 0,
         }
-        for workers, size in enumerate(sizes)
+        for number, size in enumerate(sizes)
     ]
     return {"settings": settings}, {"settings": settings, "key": rng.bytes(16)}
 

@@ -38,7 +38,7 @@ TRANSFORMED = [3, 5, 7]
 ONE, TWO = "one", "two"
 AGAIN, READ_AGAIN = f"{MEASURE}again", f"{MEASURE}read-again"
 # Whoever reads the labels again, from wherever, reads much more than the images have.
-PADDING, MAX_READ = b" " * 2**20, 2**19
+PADDING, MAX_READ = 2**20, 2**19
 
 
 class TransformUse(TypedDict):
@@ -57,13 +57,13 @@ class Found(TypedDict):
     transformed: NotRequired[AttemptOf[TransformUse]]
 
 
-def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw two folders, with images of another size in the second."""
+def make(rng: np.random.Generator, padding: int = PADDING) -> tuple[Inputs, Truth]:
+    """Draw two folders, with images of another size in the second and labels that are long to read."""
     first, second = (draw_folder(rng, PRESENT, ABSENT, *size) for size in SIZES)
     files = {f"{ONE}/{name}": data for name, data in first["files"].items()}
     files |= {f"{TWO}/{name}": data for name, data in second["files"].items()}
     for folder in (ONE, TWO):
-        files[f"{folder}/{INFO_NAME}"] += PADDING
+        files[f"{folder}/{INFO_NAME}"] += b" " * padding
     return {"files": files}, [first, second]
 
 
