@@ -80,8 +80,8 @@ def main() -> None:
                 ratios = sorted(beside / alone for alone, beside in rounds)
                 alone, beside = (statistics.median(values) for values in zip(*rounds, strict=True))
                 sys.stdout.write(
-                    f"{place}, {PROCESSES} processes {kind}: {alone:.2f} s alone, {beside:.2f} s beside, ratio "
-                    f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}, "
+                    f"{place}, {PROCESSES} processes {kind}: {alone:.2f} s alone, {beside:.2f} s beside, "
+                    f"ratio {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}, "
                     f"{options.rounds} rounds)\n"
                 )
 
