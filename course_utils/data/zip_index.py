@@ -120,7 +120,7 @@ class ZipIndex:
         if size != array.size:
             raise ValueError(f"{size} bytes, but {array.size} are expected")
         header = bytearray(span - size)
-        found = _read_vector(self._fd, [header, array], offset)
+        found = _read_vector(self._fd, [memoryview(header), array.data], offset)
         signature, *_, name_length, extra_length = LOCAL.unpack_from(header)
         if LOCAL.size + name_length + extra_length != len(header):  # something follows the data
             array.reshape(-1)[:] = self.read(i, check)
@@ -131,15 +131,15 @@ class ZipIndex:
         return BadZipFile(f"{self.path}: {self.name(i)!r} is damaged, or the zip was changed while open")
 
 
-def _read_vector(fd: int, buffers: Sequence[bytearray | np.ndarray], offset: int) -> int:
+def _read_vector(fd: int, views: Sequence[memoryview], offset: int) -> int:
     """Do what `os.preadv` does, also where the system lacks it; return the number of bytes read."""
     if hasattr(os, "preadv"):
-        return os.preadv(fd, buffers, offset)
+        return os.preadv(fd, views, offset)
     total = 0
-    for view in map(memoryview, buffers):
-        data = os.pread(fd, view.nbytes, offset + total)
-        view.cast("B")[: len(data)] = data
-        total += len(data)
+    for view in views:
+        if data := os.pread(fd, view.nbytes, offset + total):
+            view.cast("B")[: len(data)] = data
+            total += len(data)
     return total
 
 
