@@ -11,14 +11,11 @@ import datetime
 import hashlib
 import io
 import json
-import os
 import platform
-import signal
 import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -35,14 +32,14 @@ from course_utils.data import (
     VerifiedJpegDataset,
     ZIPDataset,
 )
+from course_utils.format_trials import Flip, Outcomes, count_flips
 from course_utils.loading import FastLoader
 from course_utils.paths import FORMS, MANIFEST, data_dir
+from course_utils.system import in_child
 from data_setup.format import file_sha256
 
 IMAGES = 4
-TIMEOUT_S = 20
 Sample = tuple[bytes, int]  # pixels, label
-SAME, WRONG, NOTICED = range(3)
 
 
 class Reader(NamedTuple):
@@ -187,37 +184,30 @@ def digest(samples: Iterator[Sample]) -> bytes:
     return sha.digest()
 
 
-def outcome(reader: Reader, folder: Path, expected: bytes) -> int:
-    """Read in a process of its own: a damaged HDF5 file may crash it, or let it run endlessly."""
-    child = os.fork()
-    if child == 0:
-        code = NOTICED
-        signal.alarm(TIMEOUT_S)
-        with suppress(Exception):
-            code = SAME if digest(reader.read(folder)) == expected else WRONG
-        os._exit(code)
-    _, status = os.waitpid(child, 0)
-    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else NOTICED
+def count(reader: Reader, images: dict[str, bytes], flips: int) -> Outcomes:
+    """Flip random bits in the reader's files, and count what it returns.
 
-
-def count(reader: Reader, images: dict[str, bytes], flips: int) -> list[int]:
-    """Return how many flips left the samples the same, made them wrong, and were noticed."""
-    rng, counts = np.random.default_rng(0), [0, 0, 0]
+    It reads in a process of its own: a damaged HDF5 file may crash it.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         reader.write(images, folder)
-        files = sorted(path for path in folder.rglob("*") if path.is_file())
         expected = digest(reader.read(folder))
-        ends = np.cumsum([path.stat().st_size for path in files])
-        for position in rng.integers(0, ends[-1], flips):
-            number = int(np.searchsorted(ends, position, side="right"))
-            whole = files[number].read_bytes()
-            damaged = bytearray(whole)
-            damaged[position - ends[number]] ^= 1 << int(rng.integers(8))
-            files[number].write_bytes(damaged)
-            counts[outcome(reader, folder, expected)] += 1
-            files[number].write_bytes(whole)
-    return counts
+
+        def read() -> bytes:
+            return in_child(lambda: digest(reader.read(folder)))
+
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        return count_flips(read, expected, random_flips(files, flips))
+
+
+def random_flips(files: list[Path], flips: int) -> Iterator[Flip]:
+    rng = np.random.default_rng(0)
+    ends = np.cumsum([path.stat().st_size for path in files])
+    for position in rng.integers(0, ends[-1], flips):
+        number = int(np.searchsorted(ends, position, side="right"))
+        start = ends[number] - files[number].stat().st_size
+        yield Flip(files[number], int(position - start), int(rng.integers(8)))
 
 
 def table(flips: int) -> str:
@@ -228,8 +218,8 @@ def table(flips: int) -> str:
         "|---|---|---|---|",
     ]
     for name, reader in READERS.items():
-        same, wrong, noticed = count(reader, images, flips)
-        lines.append(f"| {name} | {noticed} | {same} | {wrong} |")
+        found = count(reader, images, flips)
+        lines.append(f"| {name} | {found.errors} | {found.right} | {found.wrong} |")
         print(lines[-1], flush=True)
     versions = ", ".join(f"{name} {version(name)}" for name in ("pillow", "torch", "h5py", "webdataset"))
     made = f"{datetime.date.today()}, Python {platform.python_version()}, {versions}"
