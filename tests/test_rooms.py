@@ -22,8 +22,8 @@ MAY_IMPORT = {
     "course_utils.storage": {"loading"},
     "course_utils.formats": {"data"},
     "course_utils.format_trials": {"formats", "system"},
-    "course_utils.measure": {"loading", "storage", "system"},
-    "course_utils.pipeline": {"data", "loading", "paths", "system", "training"},
+    "course_utils.measure": {"figures", "loading", "storage", "system"},
+    "course_utils.pipeline": {"data", "figures", "loading", "paths", "system", "training"},
     "course_utils.checks.core": {"checks.world", "data"},
     "course_utils.checks.input_pipeline": {"checks.core", "checks.world", "system"},
     "course_utils.checks.jpeg_vs_zip": {"checks.core", "checks.world", "data", "storage", "system"},
@@ -54,7 +54,7 @@ MAY_IMPORT = {
     "data_setup.format": {"paths"},
     "data_setup.sources": {"data", "data_setup.create", "data_setup.format"},
     "data_setup.create": {"data", "data_setup.format", "system"},
-    "data_setup.lesson_assets": {"data", "data_setup.format", "data_setup.sources"},
+    "data_setup.lesson_assets": {"data", "figures", "data_setup.format", "data_setup.sources"},
     "data_setup.inspect": {"data", "data_setup.create", "data_setup.format", "system"},
     "data_setup": {
         "data_setup.create", "data_setup.format", "data_setup.inspect", "data_setup.sources",
@@ -67,15 +67,16 @@ ONLY_IN = {
     "nbgrader": ("course_utils.grading",),
     "nbconvert": ("course_utils.grading",),
     "nbformat": ("course_utils.grading",),
-    "IPython": ("course_utils.grading.sandbox",),
+    "IPython": ("course_utils.figures", "course_utils.grading.sandbox"),
     **dict.fromkeys(
         ("array_record", "google_crc32c", "h5py", "lmdb", "pyarrow"), ("course_utils.formats",)
     ),
     "skimage": ("data_setup.sources",),
     "sklearn": ("data_setup.sources",),
     "matplotlib": tuple(
-        f"course_utils.{room}" for room in ("format_trials", "measure", "pipeline", "storage")
+        f"course_utils.{room}" for room in ("figures", "format_trials", "measure", "pipeline", "storage")
     ),
+    "matplotlib_inline": ("course_utils.figures",),
     "torch": tuple(
         f"course_utils.{room}"
         for room in (

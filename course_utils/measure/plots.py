@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
+from course_utils.figures import INK
 from course_utils.measure.results import BenchmarkResult, Summary
 
 __all__ = ["plot_cold_and_warm", "plot_epochs", "plot_pairs", "plot_steps"]
@@ -20,11 +21,11 @@ def plot_epochs(result: BenchmarkResult, ax: Axes | None = None) -> Axes:
         result: a result of `course_utils.measure.benchmark`.
         ax: axes to draw on; by default those of a new figure.
     """
-    ax = ax or plt.subplots(figsize=(6, 2.5))[1]
+    ax = ax or plt.subplots(figsize=(6, 2.5), layout="constrained")[1]
     places = range(len(result.epochs))
     ax.bar(places, result.epoch_seconds, color=[WARM if epoch.number else COLD for epoch in result.epochs])
     waits = [epoch.first_batch_seconds for epoch in result.epochs]
-    ax.bar(places, waits, color="black", width=0.2, label="until the first batch")
+    ax.bar(places, waits, color=INK, width=0.2, label="until the first batch")
     ax.set_xticks(places, [f"epoch {epoch.number}" for epoch in result.epochs])
     ax.set_ylabel("seconds")
     ax.set_ylim(top=1.3 * max(result.epoch_seconds))  # room for the legend
@@ -44,7 +45,7 @@ def plot_cold_and_warm(results: Sequence[BenchmarkResult], ax: Axes | None = Non
     """
     if warm := [result.label for result in results if result.first is None]:
         raise ValueError(f"{warm[0]} was measured with warm_start=True, and has no first epoch")
-    ax = ax or plt.subplots()[1]
+    ax = ax or plt.subplots(figsize=(7, 3.6), layout="constrained")[1]
     first = [result.first for result in results if result.first is not None]
     _bars(ax, first, -0.2, COLD, "cold cache")
     _bars(ax, [result.seconds for result in results], 0.2, WARM, "warm cache")
@@ -61,9 +62,9 @@ def plot_steps(costs: Mapping[str, np.ndarray], ax: Axes | None = None) -> Axes:
         costs: by the name of a step, the lower quartile, the median and the upper quartile in µs.
         ax: axes to draw on; by default those of a new figure.
     """
-    ax = ax or plt.subplots(figsize=(7, 0.8 + 0.35 * len(costs)))[1]
+    ax = ax or plt.subplots(figsize=(7, 0.8 + 0.35 * len(costs)), layout="constrained")[1]
     low, middle, high = np.array(list(costs.values())).T
-    ax.barh(list(costs), middle, xerr=[middle - low, high - middle], color="tab:blue", ecolor="black")
+    ax.barh(list(costs), middle, xerr=[middle - low, high - middle], color="tab:blue", ecolor=INK)
     ax.invert_yaxis()
     ax.set_xlabel("time for one image, one core, warm cache (µs)")
     return ax
@@ -73,7 +74,7 @@ def _bars(ax: Axes, stats: Sequence[Summary], shift: float, colour: str, label: 
     middle = np.array([stat.median for stat in stats])
     spread = [middle - [stat.low for stat in stats], [stat.high for stat in stats] - middle]
     places = np.arange(len(stats)) + shift
-    ax.bar(places, middle, width=0.4, yerr=spread, color=colour, label=label, capsize=3)
+    ax.bar(places, middle, width=0.4, yerr=spread, color=colour, ecolor=INK, label=label, capsize=3)
 
 
 def plot_pairs(

@@ -61,7 +61,7 @@ def benchmark_table(results: Sequence[BenchmarkResult]) -> Table:
     """
     header = (
         "what", "device", "workers", "images/s", "s per epoch (min to max)", "epochs", "cached before",
-        "first epoch, s", "cached before it", "first batch, s", "MB delivered",
+        "first epoch, s", "cached before the first", "first batch, s", "MB delivered",
     )  # fmt: skip
     return Table(header, [_result_cells(result) for result in results])
 

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 
 __all__ = ["Utilisation", "cpu_sampler", "gpu_sampler"]
 
+COLOURS = ("#009E73", "#56B4E9")
 Sampler = Callable[[], dict[str, float]]
 
 
@@ -120,9 +121,12 @@ class Utilisation:
         return sum(values) / len(values) if values else 0.0
 
     def draw(self, axes: Axes) -> None:
-        """Plot the samples over time, one line per series."""
-        for series in self.samples[0][1] if self.samples else ():
+        """Plot the samples over time as areas, stacked if there are several series; the legend has means."""
+        if self.samples:
+            series = list(self.samples[0][1])
             seconds = [t for t, _ in self.samples]
-            axes.plot(seconds, [s[series] for _, s in self.samples], marker=".", label=series)
+            values = [[sample[name] for _, sample in self.samples] for name in series]
+            labels = [f"{name}, mean {self.mean(name):.0f} %" for name in series]
+            axes.stackplot(seconds, values, labels=labels, colors=COLOURS)
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=len(series), frameon=False)
         axes.set(xlabel="time (s)", ylabel=self.unit, ylim=(0, None))
-        axes.legend()

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from course_utils.figures import INK
 from course_utils.pipeline.trace import STAGES, Run, Span
 
 # Okabe and Ito's palette, which can be distinguished with every common colour blindness.
@@ -17,17 +18,24 @@ COLOURS = {
     "load": "#56B4E9",
     "collate": "#0072B2",
     "pin": "#CC79A7",
-    "wait": "#DDDDDD",
+    "wait": "#999999",
     "transfer": "#F0E442",
     "compute": "#009E73",
 }
 IDLE_COLOUR = "#D55E00"
+IDLE_ROW = "idle"
 MAX_WORKER_LANES = 8
+FULL_WIDTH, CHART_WIDTH = (
+    10.4,
+    7.0,
+)  # inches: what a notebook shows without scaling it down, and one chart alone
+LONGEST_TITLE = 58
 
 
 def _title(run: Run, skip: int) -> str:
     speed = f"{1e3 * run.step_seconds(skip):.1f} ms a step"
-    return f"{run.name} ({run.source}): {speed}, idle {100 * run.idle_fraction(skip):.0f} %"
+    what, numbers = f"{run.name} ({run.source}):", f"{speed}, idle {100 * run.idle_fraction(skip):.0f} %"
+    return f"{what} {numbers}" if len(f"{what} {numbers}") <= LONGEST_TITLE else f"{what}\n{numbers}"
 
 
 def _legend(present: set[str]) -> list[Patch]:
@@ -42,6 +50,9 @@ def _legend(present: set[str]) -> list[Patch]:
 def draw_run(run: Run, axes: Axes, skip: int = 0, until: float | None = None) -> None:
     """Draw one run: a row per lane, a bar per span, red hatching where nothing is computed.
 
+    The hatching is in the lane that computes, between its bars. Where this lane does other things as well,
+    their bars would cover it, and it has a row of its own.
+
     Args:
         run: A modelled or recorded run.
         axes: Where to draw.
@@ -50,18 +61,29 @@ def draw_run(run: Run, axes: Axes, skip: int = 0, until: float | None = None) ->
     """
     start, end = run.window(skip)
     until = end - start if until is None else until
-    lanes = _shown_lanes(run)
-    row = {lane: len(lanes) - 1 - number for number, lane in enumerate(lanes)}
+    rows = _rows(run)
+    row = {name: len(rows) - 1 - number for number, name in enumerate(rows)}
     for span in run.spans:
         if span.lane in row and span.start < start + until and span.end > start:
             _draw_span(
                 replace(span, start=span.start - start, end=span.end - start), axes, row[span.lane], until
             )
-    _draw_idle(run, axes, row[run.stage("compute")[0].lane], skip, until)
+    _draw_idle(run, axes, row.get(IDLE_ROW, row[_computing_lane(run)]), skip, until)
     axes.set_yticks(list(row.values()), list(row))
     label = f"time after step {skip} (ms)" if skip else "time (ms)"
-    axes.set(xlim=(0, 1e3 * until), xlabel=label, ylim=(-0.6, len(lanes) - 0.4))
+    axes.set(xlim=(0, 1e3 * until), xlabel=label, ylim=(-0.6, len(rows) - 0.4))
     axes.set_title(_title(run, skip), size=10, loc="left")
+
+
+def _computing_lane(run: Run) -> str:
+    return run.stage("compute")[0].lane
+
+
+def _rows(run: Run) -> list[str]:
+    """Return the lanes to draw, and below them a row for idle time where its lane has no room for it."""
+    computing = _computing_lane(run)
+    is_free = {span.stage for span in run.spans if span.lane == computing} <= {"compute", "wait"}
+    return _shown_lanes(run) if is_free else [*_shown_lanes(run), IDLE_ROW]
 
 
 def _shown_lanes(run: Run) -> list[str]:
@@ -78,10 +100,10 @@ def _draw_span(span: Span, axes: Axes, row: int, until: float) -> None:
     start, end = max(span.start, 0), min(span.end, until)
     left, width = 1e3 * start, 1e3 * (end - start)
     height = 0.2 if span.stage == "wait" else 0.75
-    axes.barh(row, width, height, left, color=COLOURS[span.stage], ec="white", lw=0.5)
-    if span.stage == "compute" and width > 25 * until:
-        centre = left + width / 2
-        axes.text(centre, row, str(span.batch), ha="center", va="center", color="white", size=7)
+    axes.barh(row, width, height, left, color=COLOURS[span.stage], ec=INK, lw=0.5)
+    number = str(span.batch)
+    if span.stage == "compute" and width > 18 * until * len(number):
+        axes.text(left + width / 2, row, number, ha="center", va="center", color="white", size=9)
 
 
 def _draw_idle(run: Run, axes: Axes, row: int, skip: int, until: float) -> None:
@@ -107,13 +129,11 @@ def draw_runs(
         The figure, not yet shown.
     """
     rows = -(-len(runs) // columns)
-    heights = [
-        max(len(_shown_lanes(r)) for r in runs[i : i + columns]) + 2 for i in range(0, len(runs), columns)
-    ]
+    heights = [max(len(_rows(r)) for r in runs[i : i + columns]) + 2 for i in range(0, len(runs), columns)]
     figure, grid = plt.subplots(
         rows,
         columns,
-        figsize=(6.2 * columns, 0.33 * sum(heights) + 0.5),
+        figsize=(min(CHART_WIDTH * columns, FULL_WIDTH), 0.33 * sum(heights) + 0.5),
         squeeze=False,
         layout="constrained",
         height_ratios=heights,

@@ -44,6 +44,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from course_utils.storage.io_counter import FileOps
 from course_utils.storage.io_hooks import BUFFER_BYTES
@@ -119,7 +120,10 @@ def plot_load(
         waits = [replace(filesystem, load=float(load)).seconds(counts) for load in loads]
         ax.plot(100 * np.asarray(loads), waits, linewidth=2, label=label)
     ax.set_yscale("log")
+    # Also less than a decade has labels, all of one form.
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("part of the servers' time that others take (%)")
     ax.set_ylabel("waiting for files in one epoch (s)")
     ax.set_title(f"{LABEL.capitalize()} (not a measurement)", loc="left")

@@ -41,7 +41,7 @@ def test_benchmark_row_shows_first_and_later_epochs():
     cells = row(benchmark_table([result()]))
     assert cells["s per epoch (min to max)"] == "1.500 (1.000 to 2.000)"
     assert (cells["images/s"], cells["epochs"], cells["cached before"]) == ("75", "2", "100 %")
-    assert (cells["first epoch, s"], cells["cached before it"]) == ("4.000", "0 %")
+    assert (cells["first epoch, s"], cells["cached before the first"]) == ("4.000", "0 %")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_html_table_is_escaped():
 def test_benchmark_row_without_first_epoch_says_excluded():
     typical = result()
     cells = row(benchmark_table([replace(typical, epochs=typical.epochs[1:])]))
-    assert (cells["first epoch, s"], cells["cached before it"]) == ("excluded", "")
+    assert (cells["first epoch, s"], cells["cached before the first"]) == ("excluded", "")
 
 
 def test_operations_are_stacked_by_kind():

@@ -43,8 +43,10 @@ def test_samples_are_taken_during_the_block_and_plotted_with_units():
     figure, axes = plt.subplots()
     watch.draw(axes)
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("time (s)", "CPU time (% of one core)")
-    assert [line.get_label() for line in axes.lines] == ["main process", "workers"]
-    assert len(axes.lines[0].get_ydata()) == len(watch.samples)
+    means = [f"{name}, mean {watch.mean(name):.0f} %" for name in ("main process", "workers")]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == means
+    top = axes.collections[-1].get_paths()[0].vertices[:, 1].max()
+    assert top == pytest.approx(max(sum(sample.values()) for _, sample in watch.samples))
     plt.close(figure)
 
 

@@ -56,6 +56,30 @@ def test_idle_time_is_hatched_in_the_computing_lane(figure):
     assert {round(bar.get_y() + bar.get_height() / 2) for bar in hatched} == {0}
 
 
+def test_idle_time_has_a_row_where_the_computing_lane_does_other_things_too():
+    """Their bars would cover the hatching."""
+    spans = [
+        Span("main process", stage, 0, start, start + 1) for start, stage in enumerate(("load", "compute"))
+    ]
+    figure = draw_runs([Run("one lane", "cpu", tuple(spans))], columns=1)
+    axes = figure.axes[0]
+    rows = dict(zip([t.get_text() for t in axes.get_yticklabels()], axes.get_yticks(), strict=True))
+    assert list(rows) == ["main process", "idle"]
+    [hatched] = [bar for bar in axes.patches if bar.get_hatch()]
+    assert hatched.get_y() + hatched.get_height() / 2 == pytest.approx(rows["idle"])
+    assert (hatched.get_x(), hatched.get_width()) == (0, 1000)
+    mpl.pyplot.close(figure)
+
+
+def test_long_titles_have_two_lines():
+    span = Span("accelerator", "compute", 0, 0, 1)
+    run = Run("prefetch on the GPU", "NVIDIA H100 80GB HBM3", (span,))
+    figure = draw_runs([run])
+    name, numbers = figure.axes[0].get_title(loc="left").split("\n")
+    assert (name, numbers) == ("prefetch on the GPU (NVIDIA H100 80GB HBM3):", "1000.0 ms a step, idle 0 %")
+    mpl.pyplot.close(figure)
+
+
 def test_skipped_steps_are_not_drawn():
     run = example_pipelines()[0].run()
     figure = draw_runs([run], skip=8, milliseconds=60, columns=1)

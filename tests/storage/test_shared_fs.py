@@ -52,3 +52,14 @@ def test_label_and_plot_say_that_they_show_a_model():
     assert len(ax.lines) == 2
     assert ax.lines[0].get_ydata()[0] == pytest.approx(SharedFilesystem().seconds(JPEG))
     mpl.pyplot.close("all")
+
+
+@pytest.mark.parametrize("epoch", [JPEG, FileOps(1, 1, 600), FileOps(opens=1)])
+def test_labels_of_the_waiting_time_are_plain_numbers(epoch):
+    """The formatter of a logarithmic axis mixes 10 with 6 × 10⁰."""
+    ax = plot_load({"epoch": epoch}, loads=[0, 0.5])
+    ax.figure.draw_without_rendering()
+    labels = [text.get_text() for text in ax.get_yticklabels(which="both") if text.get_text()]
+    assert labels
+    assert all(float(label) > 0 for label in labels)
+    mpl.pyplot.close("all")

@@ -1,0 +1,5 @@
+"""How the figures of the lessons look, whatever the theme of JupyterLab."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,28 @@
+"""One style for all figures of the course: transparent, in a grey that is readable on white and on black."""
+
+import matplotlib as mpl
+from IPython import get_ipython
+from IPython.core.pylabtools import select_figure_formats
+from matplotlib_inline.config import InlineBackend
+
+__all__ = ["INK", "use_course_style"]
+
+# Its contrast is 4.5 to 1 with white, and 4.2 to 1 with the #111111 of JupyterLab's dark theme.
+INK = "#767676"
+
+
+def use_course_style() -> None:
+    """Draw figures from now on without a background, and text, axes and outlines in `INK`."""
+    mpl.rc("axes", edgecolor=INK, facecolor="none", labelcolor=INK)
+    mpl.rc("hatch", color=INK)
+    mpl.rc("legend", labelcolor=INK)
+    mpl.rc("patch", edgecolor=INK)
+    mpl.rc("text", color=INK)
+    mpl.rc("xtick", color=INK)
+    mpl.rc("ytick", color=INK)
+    # Only the picture is transparent, and not the figure itself: JupyterLab puts a background behind a figure
+    # that is transparent, white for dark labels and black for light ones.
+    backend = InlineBackend.instance(parent=get_ipython())
+    backend.print_figure_kwargs["facecolor"] = "none"
+    if backend.shell:  # it runs already, and has read its settings
+        select_figure_formats(backend.shell, backend.figure_formats, **backend.print_figure_kwargs)
