@@ -14,7 +14,6 @@ INK = "#767676"
 def use_course_style() -> None:
     """Draw figures from now on without a background, and text, axes and outlines in `INK`."""
     mpl.rc("axes", edgecolor=INK, facecolor="none", labelcolor=INK)
-    mpl.rc("hatch", color=INK)
     mpl.rc("legend", labelcolor=INK)
     mpl.rc("patch", edgecolor=INK)
     mpl.rc("text", color=INK)

@@ -129,4 +129,4 @@ class Utilisation:
             labels = [f"{name}, mean {self.mean(name):.0f} %" for name in series]
             axes.stackplot(seconds, values, labels=labels, colors=COLOURS)
             axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=len(series), frameon=False)
-        axes.set(xlabel="time (s)", ylabel=self.unit, ylim=(0, None))
+        axes.set(xlabel="time (s)", ylabel=self.unit)

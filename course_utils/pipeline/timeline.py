@@ -29,7 +29,7 @@ FULL_WIDTH, CHART_WIDTH = (
     10.4,
     7.0,
 )  # inches: what a notebook shows without scaling it down, and one chart alone
-LONGEST_TITLE = 58
+LONGEST_TITLE = 62
 
 
 def _title(run: Run, skip: int) -> str:
@@ -102,8 +102,8 @@ def _draw_span(span: Span, axes: Axes, row: int, until: float) -> None:
     height = 0.2 if span.stage == "wait" else 0.75
     axes.barh(row, width, height, left, color=COLOURS[span.stage], ec=INK, lw=0.5)
     number = str(span.batch)
-    if span.stage == "compute" and width > 18 * until * len(number):
-        axes.text(left + width / 2, row, number, ha="center", va="center", color="white", size=9)
+    if span.stage == "compute" and width > 19 * until * len(number):
+        axes.text(left + width / 2, row, number, ha="center", va="center", color="white", size=8)
 
 
 def _draw_idle(run: Run, axes: Axes, row: int, skip: int, until: float) -> None:
