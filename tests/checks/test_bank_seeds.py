@@ -34,9 +34,10 @@ FEWER = {
     "json_labels": 40,
     "million_labels": 5,
     "operations_budget": 5,
-    "repair_tar": 10,
+    "repair_tar": 4,
     "reproducible_loader": 10,
     "survives_spawn": 10,
+    "write_shards": 3,
 }
 RIGHT = 5
 # What is refused without workers, or with fewer labels, is refused with more: the judge then sees more.
