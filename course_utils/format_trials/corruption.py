@@ -105,11 +105,17 @@ def _places(
         index = int(rng.integers(len(samples)))
         data = samples[index].data
         start = int(rng.integers(max(len(data) - WINDOW, 1)))
-        found = [(path, content.find(data[start : start + WINDOW])) for path, content in files.items()]
-        places = [(path, position) for path, position in found if position >= 0]
-        misses = 0 if places else misses + 1  # a chunk of the format may end within these bytes
-        for path, position in places[:1]:
-            yield index, Flip(path, position, int(rng.integers(8)))
+        part = data[start : start + WINDOW]
+        # A chunk of the format may end within these bytes; and JPEGs share headers, so that what occurs
+        # twice may belong to another sample.
+        if sum(content.count(part) for content in files.values()) != 1:
+            misses += 1
+            continue
+        misses = 0
+        path, position = next(
+            (path, content.find(part)) for path, content in files.items() if part in content
+        )
+        yield index, Flip(path, position, int(rng.integers(8)))
     raise ValueError("the samples are not found in the files: does the format compress them?")
 
 
