@@ -12,7 +12,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from course_utils.grading import workflow
-from course_utils.grading.course import Course, course_at
+from course_utils.grading.course import Course, MixedVersionsError, course_at, require_same_version
 from course_utils.grading.nbgrader_plugins import deadlines, feedback, marks_table
 from course_utils.grading.scoring import local, regrade, report, slurm
 from course_utils.system import usable_cores
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _print(f"There is no lesson {', '.join(unknown)} in {course.root}.", error=True)
     try:
         return command(course, lessons, options)
-    except (slurm.ArrayRefusedError, deadlines.DeadlineError) as refusal:
+    except (slurm.ArrayRefusedError, deadlines.DeadlineError, MixedVersionsError) as refusal:
         return _print(str(refusal), error=True)
 
 
@@ -112,6 +112,7 @@ def _grade(course: Course, lessons: list[str], options: argparse.Namespace) -> i
         return _print(
             f"Nothing to grade: no submissions in {course.submitted}. Collect them first: make collect"
         )
+    require_same_version()
     runner = partial(slurm.run_all, options=options.sbatch) if options.slurm else local.run_all
     outcome = workflow.grade(course, tasks, max(1, options.jobs), options.write, runner)
     course.results.folder.mkdir(parents=True, exist_ok=True)

@@ -126,9 +126,9 @@ FORMS: dict[str, Callable[[Sequence[str], Sequence[_Person], Sequence[float]], l
 
 
 def _person(course: Course, book: Gradebook, student: Student, lessons: list[str]) -> _Person:
-    texts = (student.id, student.last_name, student.first_name, student.email)
+    texts = {name: plain_text(getattr(student, name) or "") for name in ("last_name", "first_name", "email")}
     marks = [_mark(course, book, Task(lesson, student.id)) for lesson in lessons]
-    return _Person(*(plain_text(text or "") for text in texts), marks)
+    return _Person(student_id=plain_text(student.id), marks=marks, **texts)
 
 
 def _mark(course: Course, book: Gradebook, task: Task) -> _Mark | None:

@@ -8,7 +8,6 @@ idempotent: it changes only what differs, and prints what it changed.
 import argparse
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,12 +15,10 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from course_utils.grading.site import templates
+from course_utils.grading.site.commands import DeployError, run
+from course_utils.grading.site.course_folder import revision, update_course_folder
 
 READY = ".complete"
-
-
-class DeployError(RuntimeError):
-    """A step failed; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -95,29 +92,36 @@ def _make_folders(site: Site) -> Iterator[str]:
 
 
 def _clone_course(site: Site) -> Iterator[str]:
-    if not (site.course / ".git").exists():
-        _run("git", "clone", "--quiet", str(site.source), str(site.course))
-        yield f"cloned the course into {site.course}"
+    yield from update_course_folder(site.source, site.course)
 
 
 def install_environment(site: Site, compile_bytecode: bool = True) -> Iterator[str]:
-    """Install the environment; with its bytecode, because students cannot write there."""
+    """Install the environment; with its bytecode, because students cannot write there.
+
+    Where only the course has changed, the packages stay, and kernels that run keep theirs.
+    """
     stamp = site.environment / READY
-    contents = (site.source / "requirements.txt").read_text() + _revision(site.source)
-    if stamp.is_file() and stamp.read_text() == contents:
+    requirements = site.source / "requirements.txt"
+    lock = requirements.read_text()
+    contents = lock + revision(site.source)
+    installed = stamp.read_text() if stamp.is_file() else ""
+    if installed == contents:
         return
     _refuse_private(site.python)
     uv = shutil.which("uv") or shutil.which("uv", path=site.source / ".tools" / "bin")
     if not uv:
         raise DeployError(f"uv is not installed; this installs it: make -C {site.source} data")
-    _run(uv, "venv", "--quiet", "--clear", "--python", site.python, site.environment)
-    requirements = site.source / "requirements.txt"
-    options = ["--compile-bytecode"] if compile_bytecode else []
-    _run(uv, "pip", "install", "--quiet", *options, "--python", site.environment,
-         "--requirements", requirements, site.source)  # fmt: skip
-    _run("chmod", "-R", "go+rX", site.environment)
+    install: list[str | Path] = [uv, "pip", "install", "--quiet", "--python", site.environment]
+    install += ["--compile-bytecode"] if compile_bytecode else []
+    packages_stay = installed.startswith(lock)
+    if packages_stay:
+        run(*install, "--no-deps", "--reinstall-package", "feeding-the-gpu", site.source)
+    else:
+        run(uv, "venv", "--quiet", "--clear", "--python", site.python, site.environment)
+        run(*install, "--requirements", requirements, site.source)
+    run("chmod", "-R", "go+rX", site.environment)
     stamp.write_text(contents)
-    yield f"installed the environment {site.environment}"
+    yield f"{'updated the course in' if packages_stay else 'installed'} the environment {site.environment}"
 
 
 def _refuse_private(python: Path) -> None:
@@ -133,10 +137,10 @@ def _make_data(site: Site) -> Iterator[str]:
     data = site.root / "JHS_data"
     command = (site.environment / "bin" / "python", "-m", "data_setup")
     if not (data / "manifest.json").is_file():
-        _run(*command, "photos", "--out", data)
+        run(*command, "photos", "--out", data)
         yield f"created the default data in {data}"
-    _run(*command, "verify", "--out", data)
-    _run("chmod", "-R", "go+rX", data)
+    run(*command, "verify", "--out", data)
+    run("chmod", "-R", "go+rX", data)
 
 
 def _write_files(site: Site) -> Iterator[str]:
@@ -157,21 +161,6 @@ STEPS: tuple[Callable[[Site], Iterator[str]], ...] = (
     _make_data,
     _write_files,
 )
-
-
-def _revision(source: Path) -> str:
-    return _run("git", "-C", source, "rev-parse", "HEAD")
-
-
-def _run(*command: str | Path) -> str:
-    try:
-        arguments = [str(argument) for argument in command]
-        return subprocess.run(arguments, check=True, capture_output=True, text=True).stdout
-    except FileNotFoundError as error:
-        raise DeployError(f"{command[0]} is not installed: {error}") from error
-    except subprocess.CalledProcessError as error:
-        tail = (error.stderr or error.stdout).strip()[-2000:]
-        raise DeployError(f"this command failed: {' '.join(map(str, command))}\n{tail}") from error
 
 
 def _parser() -> argparse.ArgumentParser:

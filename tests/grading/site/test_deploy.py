@@ -84,6 +84,72 @@ def test_files_in_the_course_folder_are_kept(toy):
     assert (toy.course / "gradebook.db").read_text() == "marks"
 
 
+def commit(folder: Path, text: str) -> None:
+    """Change the configuration of a clone in a new commit."""
+    with (folder / "nbgrader_config.py").open("a") as file:
+        file.write(f"# {text}\n")
+    command = "-c user.name=t -c user.email=t@example.org commit -qam new"
+    subprocess.run(["git", "-C", folder, *command.split()], check=True)
+
+
+def test_a_newer_version_reaches_the_course_folder_and_files_of_the_course_stay(toy):
+    list(deploy.set_up(toy))
+    (toy.course / "gradebook.db").write_text("marks")
+    commit(toy.source, "newer")
+    [change] = deploy.set_up(toy)
+    assert change.startswith(f"updated {toy.course} to ")
+    assert "newer" in (toy.course / "nbgrader_config.py").read_text()
+    assert (toy.course / "gradebook.db").read_text() == "marks"
+
+
+def test_an_older_version_that_is_checked_out_reaches_it_too(toy):
+    commit(toy.source, "newer")
+    list(deploy.set_up(toy))
+    subprocess.run(["git", "-C", toy.source, "checkout", "-q", "HEAD~1"], check=True)
+    list(deploy.set_up(toy))
+    assert "newer" not in (toy.course / "nbgrader_config.py").read_text()
+
+
+def test_changes_in_the_course_folder_stop_an_update(toy):
+    list(deploy.set_up(toy))
+    commit(toy.source, "newer")
+    (toy.course / "nbgrader_config.py").write_text("mine")
+    with pytest.raises(deploy.DeployError, match=r"edited files \(nbgrader_config.py\)"):
+        list(deploy.set_up(toy))
+    assert (toy.course / "nbgrader_config.py").read_text() == "mine"
+
+
+def test_commits_in_the_course_folder_stop_an_update(toy):
+    list(deploy.set_up(toy))
+    commit(toy.source, "newer")
+    commit(toy.course, "mine")
+    with pytest.raises(deploy.DeployError, match="has commits that"):
+        list(deploy.set_up(toy))
+
+
+def test_packages_stay_where_only_the_course_has_changed(toy, monkeypatch):
+    called = []
+    monkeypatch.setattr(deploy, "run", lambda *command: called.append(" ".join(map(str, command))) or "")
+    monkeypatch.setattr(deploy.shutil, "which", lambda *_, **__: "uv")
+    (toy.source / "requirements.txt").write_text("numpy==2.0\n")
+    toy.environment.mkdir(parents=True)
+
+    def install() -> tuple[list[str], list[str]]:
+        called.clear()
+        return list(deploy.install_environment(toy)), [one for one in called if one.startswith("uv")]
+
+    changes, commands = install()
+    assert changes == [f"installed the environment {toy.environment}"]
+    assert [command.split()[1] for command in commands] == ["venv", "pip"]
+    assert install() == ([], [])
+    (toy.source / "nbgrader_config.py").write_text("edited, not committed")
+    changes, commands = install()
+    assert changes == [f"updated the course in the environment {toy.environment}"]
+    assert "--no-deps --reinstall-package feeding-the-gpu" in commands[0]
+    (toy.source / "requirements.txt").write_text("numpy==2.1\n")
+    assert [command.split()[1] for command in install()[1]] == ["venv", "pip"]
+
+
 def test_folder_of_another_account_is_refused(toy, monkeypatch):
     list(deploy.set_up(toy))
     monkeypatch.setattr(deploy.os, "geteuid", lambda: 4242)
