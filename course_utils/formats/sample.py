@@ -7,6 +7,7 @@ from pathlib import Path
 from struct import Struct
 from typing import ClassVar, NamedTuple
 
+BUFFER_BYTES = 2**13  # what a killed writer may lose; Python's default depends on its version and the disk
 _HEADER = Struct("<qH")  # label, length of the name
 
 

@@ -6,7 +6,7 @@ import tarfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from course_utils.formats.sample import PackedFormat, Sample
+from course_utils.formats.sample import BUFFER_BYTES, PackedFormat, Sample
 
 
 class Tar(PackedFormat):
@@ -17,7 +17,10 @@ class Tar(PackedFormat):
     @classmethod
     def write(cls, path: Path, samples: Iterable[Sample]) -> None:
         """Append two members for each sample; their common key is the sample's number."""
-        with tarfile.open(path, "x") as archive:
+        with (
+            path.open("xb", buffering=BUFFER_BYTES) as file,
+            tarfile.open(fileobj=file, mode="w") as archive,
+        ):
             for number, (name, data, label) in enumerate(samples):
                 about = json.dumps({"name": name, "label": label}).encode()
                 for kind, content in ("jpg", data), ("json", about):

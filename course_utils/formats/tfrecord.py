@@ -12,7 +12,7 @@ from struct import Struct
 import google_crc32c
 import numpy as np
 
-from course_utils.formats.sample import RandomAccess, Sample, from_record, to_record
+from course_utils.formats.sample import BUFFER_BYTES, RandomAccess, Sample, from_record, to_record
 
 LENGTH, CHECKSUM = Struct("<Q"), Struct("<I")
 HEADER = LENGTH.size + CHECKSUM.size
@@ -41,7 +41,7 @@ class TfRecord(RandomAccess):
     def write(cls, path: Path, samples: Iterable[Sample]) -> None:
         """Append one record for each sample, then write the index."""
         offsets = [0]
-        with path.open("xb") as file:
+        with path.open("xb", buffering=BUFFER_BYTES) as file:
             for record in map(to_record, samples):
                 length = LENGTH.pack(len(record))
                 file.write(length + masked_crc(length) + record + masked_crc(record))
