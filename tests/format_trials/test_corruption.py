@@ -26,6 +26,12 @@ def test_checksums_on_request(name):
     assert flip_samples(kind, SAMPLES, flips=6) == Outcomes(errors=6)
 
 
+def test_sample_with_the_header_of_others_is_damaged_itself():
+    header = bytes(range(256))
+    alike = [Sample(name, header + data, label) for name, data, label in drawn(50, 1000)]
+    assert flip_samples(SingleFiles, alike) == Outcomes(wrong=20)
+
+
 def test_file_is_whole_again_after_each_flip(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(bytes(10))
