@@ -30,12 +30,14 @@ SEEDS = 200
 # everything was looked at, a few.
 FEWER = {
     "broken_images": 20,
+    "choose_format": 60,
     "handle_per_process": 5,
     "json_labels": 40,
     "million_labels": 5,
     "operations_budget": 5,
     "repair_tar": 4,
     "reproducible_loader": 10,
+    "shuffle_buffer": 20,
     "survives_spawn": 10,
     "write_shards": 3,
 }

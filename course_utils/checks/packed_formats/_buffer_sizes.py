@@ -13,7 +13,7 @@ from course_utils.checks.core import Mistake
 
 OFFSETS = 8  # places of the batch between two borders of classes, over which the mean is taken
 LONGEST = 12  # times the buffer's size: hardly any sample waits longer
-TOLERANCE = 0.15
+TOLERANCE = 0.2
 
 
 class Wanted(TypedDict):

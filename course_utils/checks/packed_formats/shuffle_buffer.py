@@ -62,7 +62,7 @@ class Found(TypedDict):
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     """Draw the lengths of the streams, the sizes of the buffers, two seeds and the wanted mixings."""
-    length, size, exact = int(rng.integers(600, 700)), int(rng.integers(55, 65)), int(rng.integers(140, 160))
+    length, size, exact = int(rng.integers(400, 450)), int(rng.integers(55, 65)), int(rng.integers(140, 160))
     from course_utils.checks.packed_formats import _buffer_sizes
 
     lengths = {SHORT: int(rng.integers(140, 160)), EXACT: exact, EMPTY: 0, ONE: int(rng.integers(20, 30))}
