@@ -52,7 +52,8 @@ def imagenet(options: argparse.Namespace) -> None:
             named = ", ".join(source.skipped[:MAX_NAMED]) + (
                 ", ..." if len(source.skipped) > MAX_NAMED else ""
             )
-            print(f"{len(source.skipped):,} files skipped, no images by their names: {named}", flush=True)
+            files = "file" if len(source.skipped) == 1 else "files"
+            print(f"{len(source.skipped):,} {files} skipped, no images by their names: {named}", flush=True)
         if source.has_odd_classes and not options.yes:
             _confirm(source.class_count)
         _create(source, options)

@@ -77,3 +77,25 @@ def test_unusable_zip_is_an_error_that_names_it(tmp_path, reader, damage):
     damage(path)
     with pytest.raises(PackError, match=r"part0\.zip"):
         READERS[reader](path)
+
+
+def forged_height(jpeg):
+    """The frame header claims more rows than there are: libjpeg alone would fill them with grey."""
+    at = jpeg.index(b"\xff\xc0") + 5
+    return jpeg[:at] + b"\1\0" + jpeg[at + 2 :]
+
+
+BROKEN = {
+    "forged height": forged_height,
+    "cut": lambda jpeg: jpeg[:-60],
+    "EPS": lambda jpeg: b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
+    "empty": lambda jpeg: b"",
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize("reader", READERS)
+def test_broken_image_with_a_right_checksum_is_an_error_that_names_it(tmp_path, reader, broken):
+    images = [numbered_jpeg(0), BROKEN[broken](numbered_jpeg(1))]
+    with pytest.raises(PackError, match=r"part0\.zip: img00000001\.JPEG"):
+        READERS[reader](numbered_pack(tmp_path / "part0.zip", images))

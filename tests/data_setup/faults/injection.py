@@ -65,4 +65,4 @@ def ext4(image: Path, megabytes: int = 24) -> Iterator[Path]:
     try:
         yield point
     finally:
-        subprocess.run(["umount", point], check=True)
+        subprocess.run(["umount", "--lazy", point], check=True)

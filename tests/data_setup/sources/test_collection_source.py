@@ -177,8 +177,11 @@ def test_odd_number_of_classes_needs_consent(tmp_path, capsys, monkeypatch):
     assert "6 images, 6 classes" in output.out
     assert "--yes" in output.err
     assert not out.exists()
+    (source / "b/notes.txt").write_text("")
     assert main(command) == 0
-    assert "6 images, 2 classes" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert "6 images, 2 classes" in output
+    assert "1 file skipped, no images by their names: b/notes.txt" in output
 
 
 def test_negative_seed_is_refused(tmp_path, capsys):
