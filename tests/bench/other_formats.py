@@ -30,7 +30,7 @@ from tests.bench.packing.peer_formats import PEERS
 
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "other_formats.txt"
-RECORD = HERE.parent.parent / "solutions" / "04_packed_formats" / "other_formats.json"  # lesson 04 shows it
+RECORD = HERE / "other_formats.json"
 TABLE = HERE / "other_formats.md"
 ENVIRONMENTS = Path(sys.prefix) / "other_formats"
 IMAGES, READS = 2000, 100
@@ -143,19 +143,7 @@ def table(record: dict[str, Any]) -> str:
         "| disk bytes per useful byte, cold | MB to open |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
-    for one in record["formats"]:
-        cells = [one["title"], one["requirement"], str(one.get("megabytes", "")), one.get("numpy", "")]
-        if "failed" not in one:
-            cells += [
-                str(one["files"]),
-                str(one["opening_calls"]),
-                f"{one['calls_per_sample']:.1f}",
-                f"{one['disk_bytes_per_useful_byte']:.1f}" if one["is_cold"] else "",
-                f"{one['opening_megabytes']:.0f}",
-            ]
-        else:
-            cells += [f"not measured: {one['failed']}", *[""] * 4]
-        lines.append(f"| {' | '.join(cells)} |")
+    lines += [f"| {' | '.join(row(one))} |" for one in record["formats"]]
     lines += [
         "",
         "*MB installed*: the library and all that it needs except torch. *Calls*: system calls on the files",
@@ -165,6 +153,33 @@ def table(record: dict[str, Any]) -> str:
         "Made by `python -m tests.bench.other_formats --record`.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def row(one: dict[str, Any]) -> list[str]:
+    """Return one format's cells of the table."""
+    cells = [one["title"], one["requirement"], str(one.get("megabytes", "")), one.get("numpy", "")]
+    if "failed" in one:
+        return [*cells, f"not measured: {one['failed']}", "", "", "", ""]
+    return [
+        *cells,
+        str(one["files"]),
+        str(one["opening_calls"]),
+        f"{one['calls_per_sample']:.1f}",
+        f"{one['disk_bytes_per_useful_byte']:.1f}" if one["is_cold"] else "",
+        f"{one['opening_megabytes']:.0f}",
+    ]
+
+
+def lesson_rows(record: dict[str, Any]) -> list[str]:
+    """Return the rows of the table in lesson 04: format, version, MB installed, calls, bytes, or why not."""
+    lines = []
+    for one in record["formats"]:
+        title, requirement, megabytes, _, _, opening, calls, nbytes, _ = row(one)
+        version = requirement.partition("==")[2]
+        failed = one.get("failed", "").partition(": ")[2].rstrip(".")
+        measured = [failed, "", ""] if failed else [opening, calls, nbytes]
+        lines.append(f"| {' | '.join([title, version, megabytes, *measured])} |")
+    return lines
 
 
 def read_ahead_kb() -> int | None:
