@@ -71,7 +71,7 @@ class JpegDataset(Dataset[Sample]):
         return len(self.names)
 
     def __getitem__(self, index: int) -> Sample:
-        path = os.path.join(self.path, self.names[index])  # noqa: PTH118 - a Path per sample costs 5 µs
+        path = os.path.join(self.path, self.names[index])  # a Path per sample costs 5 µs
         image = decode_image(path, path)
         return (self.transform(image) if self.transform else image), self.labels[index]
 
