@@ -91,7 +91,7 @@ def plot_file_counts(
     quotas: Sequence[FileQuota] = QUOTAS,
     ax: Axes | None = None,
 ) -> Axes:
-    """Plot the number of files against the size of a shard, and quotas as lines across.
+    """Plot the number of files against the size of a shard, and quotas as dashed lines.
 
     Args:
         data_sets: Numbers of images by label.
@@ -104,12 +104,11 @@ def plot_file_counts(
         counted = packings(images, image_bytes)
         sizes = [one.shard_bytes or image_bytes for one in counted]
         ax.plot(sizes, [one.files for one in counted], "o-", label=label)
-    for files in {quota.files: None for quota in quotas}:
+    # In the legend, not on the lines: two of them are too close for labels.
+    for number, files in enumerate(sorted({quota.files for quota in quotas}, reverse=True)):
         places = "; ".join(quota.place for quota in quotas if quota.files == files)
-        ax.axhline(files, color="grey", linewidth=1, linestyle="--")
-        ax.annotate(
-            places, (1, files), (-4, 3), ("axes fraction", "data"), "offset points", ha="right", fontsize=8
-        )
+        colour = f"C{number + len(data_sets)}"
+        ax.axhline(files, color=colour, linewidth=1, linestyle="--", label=f"quota: {places}, {files:,}")
     ax.set_xscale("log")
     ax.set_yscale("log")
     ticks = {image_bytes: "one file\nan image", 5e7: "50 MB", 2e8: "200 MB", 1e9: "1 GB", 1e10: "10 GB"}
@@ -117,6 +116,6 @@ def plot_file_counts(
     ax.minorticks_off()
     ax.set_xlabel("size of a file")
     ax.set_ylabel("number of files")
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="lower left")
     ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -36,5 +36,5 @@ def test_quotas_name_their_source(quota):
 def test_plot_has_a_line_for_each_data_set_and_each_quota():
     axes = plot_file_counts({"1.28 million": IMAGENET, "14 million": 14_197_122}, 20_000)
     assert len(axes.lines) == 2 + len({quota.files for quota in QUOTAS})
-    assert "Snellius, home" in "".join(text.get_text() for text in axes.texts)
+    assert "quota: LUMI, project, 100,000" in axes.get_legend_handles_labels()[1]
     plt.close(axes.figure)
