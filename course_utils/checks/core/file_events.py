@@ -15,17 +15,28 @@ MEASURE = "mark-measure-"
 
 
 class Usage(NamedTuple):
-    """What a process and its ended children have used until a moment, in bytes.
+    """What a process and its ended children have used until a moment, in bytes; None where it is unknown.
 
     Attributes:
-        copied: Memory that they have allocated, or copied on write; None if unknown.
+        copied: Memory that they have allocated, or copied on write.
         read: Bytes read from files and pipes.
         written: Bytes written to them.
+        parents: Memory that the processes from which it descends have allocated, or copied on write.
+        others: Private memory of all further processes beside the student's.
+        stored: Bytes in the files that these processes can write, in memory or in a file system.
     """
 
     copied: int | None
     read: int
     written: int
+    parents: int | None = None
+    others: int | None = None
+    stored: int | None = None
+
+    def since(self, earlier: Usage) -> Usage:
+        """Return what was used after an earlier moment."""
+        both = zip(self, earlier, strict=True)
+        return Usage._make(now - then if now is not None and then is not None else None for now, then in both)
 
 
 class FileEvent(NamedTuple):
@@ -103,8 +114,13 @@ class FileActivity:
         )
         if first is None or last is None:
             return None
-        copied = None if first.copied is None or last.copied is None else last.copied - first.copied
-        return Usage(copied, last.read - first.read, last.written - first.written)
+        return last.since(first)
+
+    def stored_after(self, start: str) -> int:
+        """Return how much more was stored at any measured moment than at the first look for a name."""
+        found = [e.used.stored for e in self.after(start).events if e.used and e.used.stored is not None]
+        first = next((e.used for e in self.events if e.kind == "look" and e.name == start), None)
+        return max(found, default=0) - first.stored if first and first.stored is not None and found else 0
 
     def _place(self, name: str) -> int:
         looks = (k for k, event in enumerate(self.events) if (event.kind, event.name) == ("look", name))

@@ -43,6 +43,7 @@ WHO = {
 STARTED, READ = f"{MEASURE}started", f"{MEASURE}read"
 MAX_OPENS = 2  # once to read the names, once to keep
 MAX_WRITTEN = 2**16
+MAX_STORED = 2**17  # with the semaphores of a DataLoader; the smaller pack has twice as much
 ROUNDS = 2
 
 Samples = dict[str, list[SampleRecord]]  # by pack
@@ -116,8 +117,7 @@ def _read_in_generations(
     (process, order), *later = orders.items()
     mark(folder, process)
     found = {process: [_read_in_turn(datasets, order) for _ in range(ROUNDS)]}
-    if process == PARENT:
-        mark(folder, READ)
+    mark(folder, READ + process)
     if later:
         found |= in_child(_read_in_generations, datasets, folder, dict(later))
     return found
@@ -143,7 +143,9 @@ class _Reading(Dataset[Samples]):
     def __getitem__(self, index: int) -> Samples:
         if index == 0:
             mark(self.folder, WORKER)
-        return _read_in_turn(self.datasets, self.order)
+        samples = _read_in_turn(self.datasets, self.order)
+        mark(self.folder, READ + WORKER)
+        return samples
 
 
 def judge(truth: Truth, found: Reads) -> str:
@@ -199,14 +201,11 @@ def outside(truth: Truth, activity: FileActivity) -> None:
     """Check how often each process opened the packs, that none shares a handle, and what is left open."""
     names = {activity.marked(process): who for process, who in WHO.items()}
     _judge_sharing(activity, names)
-    used = activity.used_between(STARTED, READ)
+    used = activity.used_between(STARTED, READ + PARENT)
     if used is not None and used.written > MAX_WRITTEN:
-        raise Mistake(
-            "copies_the_file",
-            f"To create two datasets and read from them, the parent process wrote {used.written:,} bytes. "
-            "Leave the images where they are: a copy takes as much space again, and processes can share its "
-            "handle, too.",
-        )
+        _fail_copies(f"the parent process wrote {used.written:,} bytes")
+    if (stored := activity.stored_after(STARTED)) > MAX_STORED:
+        _fail_copies(f"your code stored {stored:,} bytes in files")
     for process in activity.processes():
         opens = activity.of(process).count("open")
         most = max((opens[pack] for pack in PACKS), default=0)
@@ -221,6 +220,14 @@ def outside(truth: Truth, activity: FileActivity) -> None:
             f"After dataset.close() this process still has {len(left)} open handle(s) on the zip. Close what "
             "you opened: the number of open files per process is limited.",
         )
+
+
+def _fail_copies(what: str) -> None:
+    raise Mistake(
+        "copies_the_file",
+        f"To create two datasets and read from them, {what}. Leave the images where they are: a copy "
+        "takes as much space again, and processes can share its handle, too.",
+    )
 
 
 def _fail_opens(who: str, opens: int) -> None:

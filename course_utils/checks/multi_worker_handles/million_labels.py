@@ -19,6 +19,7 @@ import numpy as np
 from course_utils.checks.core import (
     MEASURE,
     FileActivity,
+    FileEvent,
     Inputs,
     Mistake,
     Truth,
@@ -35,6 +36,10 @@ FEW_COUNT = 1_000
 CLASSES = 21_841  # ImageNet-21k
 STRIDE = 61  # touches every page of memory: a Python integer takes 32 bytes, a page has 4,096
 MAX_DIRTIED_BYTES = 2**20
+# Of the process that loaded the labels: a page that its worker writes becomes its own, too.
+MAX_PARENT_BYTES = 2 * MAX_DIRTIED_BYTES
+# Of further processes: room for an interpreter and the numbers, not for a million Python objects.
+MAX_OTHER_BYTES = 24 * 2**20
 MAX_OBJECTS = 0.25  # per label
 FORKS = 3
 
@@ -234,7 +239,20 @@ def _copied_by_fork(activity: FileActivity, fork: int, digest: str) -> int | Non
             "A forked process did not read the labels that the process that loaded them reads.",
         )
     used = activity.of(after.process).used_between(BEFORE, MEASURE + digest)
-    return None if used is None else used.copied
+    if used is None:
+        return None
+    if (used.parents or 0) > MAX_PARENT_BYTES or _held_elsewhere(after) > MAX_OTHER_BYTES:
+        raise Mistake(
+            "kept_by_another_process",
+            "While a worker read labels, another process of your code copied memory, or held far more than a "
+            "million numbers take. Let each worker read the numbers itself, in one block of memory.",
+        )
+    return used.copied
+
+
+def _held_elsewhere(event: FileEvent) -> int:
+    """Return the memory of processes that are neither the worker nor the one that loaded the labels."""
+    return (event.used and event.used.others) or 0
 
 
 def _opener(activity: FileActivity, name: str) -> int | None:

@@ -1,7 +1,8 @@
 """Check that a dataset can be pickled at any time, and works in a process that knows nothing of the original.
 
 A process that `spawn` starts cannot import a class of a notebook. So the receiver is forked before the
-datasets are made: it has their class, and neither their handles nor anything else that they keep in memory.
+datasets are made: it has their class, and neither their handles nor anything else that they keep in memory. A
+process that `spawn` has started judges each answer of the bank alike (tests/checks/test_real_spawn.py).
 """
 
 import pickle
@@ -13,6 +14,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from course_utils.checks.core import (
+    MEASURE,
     Attempt,
     FileActivity,
     Inputs,
@@ -34,6 +36,8 @@ from course_utils.system import waiting_child
 
 PACKS = {"one.zip": False, "two.zip": True}  # and whether its dataset flips the images
 RECEIVER = "mark-receiver"
+STARTED, SENT, READ = f"{MEASURE}started", f"{MEASURE}sent", f"{MEASURE}read"
+MAX_STORED = 2**17  # the smaller pack has twice as much
 MAX_BYTES = 8_000
 HERE, THERE = "the process that made the dataset", "the receiving process"
 
@@ -81,12 +85,15 @@ def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> dict[str, Trips]
         ignore_warnings(),
         waiting_child(partial(_receive, folder, orders)) as send,
     ):
+        mark(folder, STARTED)
         fresh = {name: _pickle(dataset_class(folder / name, flip)) for name, flip in PACKS.items()}
         datasets = {name: dataset_class(folder / name, flip) for name, flip in PACKS.items()}
         before = {name: record_samples(dataset, orders[name]) for name, dataset in datasets.items()}
         used = {name: _pickle(dataset) for name, dataset in datasets.items()}
         pickles = {name: [fresh[name].get("value"), used[name].get("value")] for name in PACKS}
+        mark(folder, SENT)
         arrived = send(evidence.encode(pickles))
+        mark(folder, READ)
         return {
             name: {
                 "before": before[name],
@@ -227,6 +234,12 @@ def outside(truth: Truth, activity: FileActivity) -> None:
     if receiver is None or activity.before(RECEIVER).count("open"):
         raise Mistake(
             "no_evidence", "The check's receiving process did not start before the dataset was made."
+        )
+    if (stored := activity.stored_after(STARTED)) > MAX_STORED:
+        raise Mistake(
+            "carries_the_file",
+            f"To send two datasets to another process, your code stored {stored:,} bytes in files. Send the "
+            "path of the zip, and let each process open it.",
         )
     for name in PACKS:
         if not activity.of(receiver).count("open")[name]:

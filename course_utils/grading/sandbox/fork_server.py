@@ -104,7 +104,7 @@ class ForkServer:
 
     def _run(self, message: ControlMessage, descriptor: int) -> None:
         self._limits, self._kill_reason = Limits(**message["limits"]), ""
-        self._files = SubmissionFiles() if self._setup["nested"] else None
+        self._files = SubmissionFiles(PRIVATE) if self._setup["nested"] else None
         self._child = os.fork()
         if self._child == 0:
             channel = Channel(socket.socket(fileno=descriptor))

@@ -56,7 +56,7 @@ def examine(
     exercises = judge.outcomes(notebook, replies)
     right = [name for name, exercise in exercises.items() if exercise["status"] == RIGHT]
     if right:
-        judges = [_judge(second, lesson, seed), _judge(second, lesson, seed + 1)]
+        judges = [judge, _judge(second, lesson, seed + 1)]
         asked = _ask_again(second, judges, notebook, files, replies, right)
         for inputs, outcomes in zip(ONLY_AT_FIRST, asked, strict=True):
             for name, outcome in outcomes.items():

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from course_utils.checks.core import Kind, Usage
+from course_utils.grading.sandbox.isolation import private_bytes, stored_bytes
 
 # System calls that read at the position of the open file description (read, readv), or at a position of the
 # caller's own (pread64, preadv, preadv2), by machine.
@@ -16,7 +18,8 @@ _READS: dict[str, dict[str, Kind]] = {
     "aarch64": {"63": "read", "65": "read", "67": "pread", "69": "pread", "286": "pread"},
 }
 _PATIENCE = 0.01  # seconds until a thread that has sent a request sleeps
-_CHILD_FAULTS = 8  # place of cminflt after the command in /proc/<pid>/stat
+# Places in /proc/<pid>/stat after the command: parent, page faults of the process and of its ended children.
+_PARENT, _FAULTS, _CHILD_FAULTS = 1, 7, 8
 _MAPPING = re.compile(r"[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ (\d+)")
 
 
@@ -25,10 +28,12 @@ class Callers:
 
     Args:
         proc: The `/proc` of the submission's process namespace.
+        writable: Folders in which the submission can write, by their path for it.
     """
 
-    def __init__(self, proc: Path) -> None:
+    def __init__(self, proc: Path, writable: Sequence[str] = ()) -> None:
         self._proc = proc
+        self._writable = [proc.parent / folder.lstrip("/") for folder in writable]
         self._processes: dict[int, int] = {}
 
     def process(self, thread: int) -> int:
@@ -51,12 +56,33 @@ class Callers:
         fields = dict(line.split(": ") for line in self._text(process, "io").splitlines())
         if not fields:
             return None
-        return Usage(self._copied_bytes(process), int(fields["rchar"]), int(fields["wchar"]))
+        ancestors = self._ancestors(process)
+        pids = [int(entry.name) for entry in self._proc.iterdir() if entry.name.isdigit()]
+        return Usage(
+            self._copied_bytes(process),
+            int(fields["rchar"]),
+            int(fields["wchar"]),
+            sum(self._touched_bytes(pid, _FAULTS) for pid in ancestors),
+            private_bytes(set(pids) - {process, *ancestors}, self._proc),
+            stored_bytes(pids, self._writable, self._proc),
+        )
+
+    def _ancestors(self, process: int) -> list[int]:
+        found = []
+        while process := int((self._stat(process) or ["", "0"])[_PARENT]):
+            found.append(process)
+        return found
+
+    def _stat(self, process: int) -> list[str]:
+        return self._text(process, "stat").rpartition(")")[2].split()
+
+    def _touched_bytes(self, process: int, field: int) -> int:
+        """Return the memory that was allocated or copied on write, by a count of page faults."""
+        return sum(map(int, self._stat(process)[field : field + 1])) * os.sysconf("SC_PAGE_SIZE")
 
     def _copied_bytes(self, process: int) -> int | None:
         """Return a process's private anonymous memory plus the pages that its ended children touched."""
-        faults = self._text(process, "stat").rpartition(")")[2].split()[_CHILD_FAULTS : _CHILD_FAULTS + 1]
-        total, in_file = sum(map(int, faults)) * os.sysconf("SC_PAGE_SIZE"), False
+        total, in_file = self._touched_bytes(process, _CHILD_FAULTS), False
         lines = self._text(process, "smaps").splitlines()
         for line in lines:
             if heading := _MAPPING.match(line):

@@ -13,6 +13,7 @@ import itertools
 import os
 import select
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 from course_utils.checks.core import MEASURE, FileEvent, Kind
@@ -31,10 +32,11 @@ class FileServer:
     Args:
         device: Descriptor from `fuse.mount`; the server owns it from now on.
         proc: The `/proc` of the submission's process namespace.
+        writable: Folders in which the submission can write.
     """
 
-    def __init__(self, device: int, proc: Path) -> None:
-        self._device, self._callers = device, Callers(proc)
+    def __init__(self, device: int, proc: Path, writable: Sequence[str] = ()) -> None:
+        self._device, self._callers = device, Callers(proc, writable)
         self._tree, self._handles = Tree(), itertools.count(1)
         self._open: dict[int, int] = {}
         self._events: list[FileEvent] = []

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 
 from course_utils.checks.core import SeenFiles
@@ -23,9 +24,14 @@ HANDOUTS = "/tmp/handouts"
 
 
 class SubmissionFiles:
-    """One object in the fork server and, after a fork, in the first process of a submission."""
+    """One object in the fork server and, after a fork, in the first process of a submission.
 
-    def __init__(self) -> None:
+    Args:
+        writable: Folders in which the submission can write.
+    """
+
+    def __init__(self, writable: Sequence[str] = ()) -> None:
+        self._writable = writable
         self._here, self._inside = socket.socketpair()
         self._server: FileServer | None = None
         self._watched: WatchedFolder | None = None
@@ -52,7 +58,7 @@ class SubmissionFiles:
         _, descriptors, *_ = socket.recv_fds(self._here, 16, 1)
         self._here.close()
         if descriptors:
-            self._server = FileServer(descriptors[0], self._root / "proc")
+            self._server = FileServer(descriptors[0], self._root / "proc", self._writable)
 
     def place(self, folder: str, files: dict[str, bytes]) -> None:
         """Show files in a new folder of `HANDOUTS`.

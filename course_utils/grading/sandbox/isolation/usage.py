@@ -41,12 +41,31 @@ def exceeds_memory(pids: list[int], file_systems: Iterable[Path], limit: int) ->
         file_systems: Their private file systems in memory.
         limit: Bytes.
     """
-    shared = sum(map(_used, file_systems)) + _memory_files(pids)
+    shared = stored_bytes(pids, file_systems)
     # Pages that were shared by fork count for each process at first: cheap, and never too little.
-    private = sum(_kilobytes(pid, "status", "RssAnon:", "VmSwap:") for pid in pids)
-    if shared + private * 1024 > limit:
-        private = sum(_kilobytes(pid, "smaps_rollup", "Pss_Anon:", "SwapPss:") for pid in pids)
-    return shared + private * 1024 > limit
+    private = sum(_kilobytes(_PROC / str(pid) / "status", "RssAnon:", "VmSwap:") for pid in pids)
+    return shared + private * 1024 > limit and shared + private_bytes(pids) > limit
+
+
+def stored_bytes(pids: list[int], file_systems: Iterable[Path], proc: Path = _PROC) -> int:
+    """Return the bytes in file systems, and in memory files that processes have opened or mapped.
+
+    Args:
+        pids: The processes.
+        file_systems: The file systems.
+        proc: The `/proc` in which the processes have these numbers.
+    """
+    return sum(map(_used, file_systems)) + _memory_files(pids, proc)
+
+
+def private_bytes(pids: Iterable[int], proc: Path = _PROC) -> int:
+    """Return the private memory of processes; they share the count of a page that several have.
+
+    Args:
+        pids: The processes.
+        proc: The `/proc` in which they have these numbers.
+    """
+    return 1024 * sum(_kilobytes(proc / str(pid) / "smaps_rollup", "Pss_Anon:", "SwapPss:") for pid in pids)
 
 
 def processor_seconds(pids: list[int]) -> tuple[float, float]:
@@ -69,9 +88,9 @@ def _stat(pid: int) -> list[str]:
     return (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(") ")[2].split()
 
 
-def _kilobytes(pid: int, name: str, *fields: str) -> int:
+def _kilobytes(file: Path, *fields: str) -> int:
     with contextlib.suppress(*_GONE):
-        lines = (_PROC / str(pid) / name).read_text(errors="replace").splitlines()
+        lines = file.read_text(errors="replace").splitlines()
         return sum(int(line.split()[1]) for line in lines if line.startswith(fields))
     return 0
 
@@ -83,21 +102,21 @@ def _used(file_system: Path) -> int:
     return 0
 
 
-def _memory_files(pids: list[int]) -> int:
+def _memory_files(pids: list[int], proc: Path) -> int:
     """Return the bytes of all memory files; of one that is mapped but not open, the size of its mapping."""
     sizes: dict[tuple[int, int], int] = {}
     for pid in pids:
         with contextlib.suppress(*_GONE):
-            for file, size in _mapped(pid):
+            for file, size in _mapped(proc / str(pid)):
                 sizes[file] = max(size, sizes.get(file, 0))
     for pid in pids:
         with contextlib.suppress(*_GONE):
-            sizes.update(_opened(pid))
+            sizes.update(_opened(proc / str(pid)))
     return sum(sizes.values())
 
 
-def _mapped(pid: int) -> Iterator[tuple[tuple[int, int], int]]:
-    for line in (_PROC / str(pid) / "maps").read_text(errors="replace").splitlines():
+def _mapped(process: Path) -> Iterator[tuple[tuple[int, int], int]]:
+    for line in (process / "maps").read_text(errors="replace").splitlines():
         addresses, _, offset, device, inode, *name = line.split(maxsplit=5)
         if name and name[0].startswith(_MEMORY_FILES):
             start, end = (int(address, 16) for address in addresses.split("-"))
@@ -105,8 +124,8 @@ def _mapped(pid: int) -> Iterator[tuple[tuple[int, int], int]]:
             yield (os.makedev(major, minor), int(inode)), int(offset, 16) + end - start
 
 
-def _opened(pid: int) -> Iterator[tuple[tuple[int, int], int]]:
-    for descriptor in (_PROC / str(pid) / "fd").iterdir():
+def _opened(process: Path) -> Iterator[tuple[tuple[int, int], int]]:
+    for descriptor in (process / "fd").iterdir():
         with contextlib.suppress(*_GONE):
             if str(descriptor.readlink()).startswith(_MEMORY_FILES):
                 found = descriptor.stat()

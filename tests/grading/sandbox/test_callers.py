@@ -1,0 +1,37 @@
+"""What is read from `/proc` about the processes of a submission, of which one asks."""
+
+import os
+
+import pytest
+
+from course_utils.grading.sandbox.handouts.callers import Callers
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+# By process: its parent, its page faults, its private memory in kB.
+PROCESSES = {1: (0, 10, 1000), 2: (1, 100, 2000), 3: (2, 1, 4000), 4: (2, 7, 8000), 5: (3, 7, 16_000)}
+
+
+@pytest.fixture
+def callers(tmp_path):
+    """Processes 1 to 5: 3 asks, 2 and 1 are those that it descends from, 4 and 5 are beside and below it."""
+    for pid, (parent, faults, private) in PROCESSES.items():
+        folder = tmp_path / "proc" / str(pid)
+        (folder / "fd").mkdir(parents=True)
+        (folder / "stat").write_text(f"{pid} (a name) x) S {parent} 0 0 0 0 0 {faults} 3 0")
+        (folder / "io").write_text("rchar: 5\nwchar: 6")
+        (folder / "smaps").write_text("00-10 rw-p 00 00:00 0\nPrivate_Dirty: 4 kB\n")
+        (folder / "smaps_rollup").write_text(f"Pss_Anon: {private} kB\nSwapPss: 0 kB")
+        (folder / "maps").write_text("1000-3000 rw-s 0 00:01 77 /memfd:x (deleted)\n" if pid == 4 else "")
+    return Callers(tmp_path / "proc")
+
+
+def test_use_of_memory_is_split_by_process(callers):
+    used = callers.usage(3)
+    assert (used.copied, used.read, used.written) == (4096 + 3 * PAGE, 5, 6)
+    assert used.parents == 110 * PAGE
+    assert used.others == 24_000 * 1024
+    assert used.stored == 0x2000
+
+
+def test_process_that_is_gone_is_not_measured(callers):
+    assert callers.usage(9) is None
