@@ -16,6 +16,7 @@ from tests.lessons.lesson import LESSONS, Lesson, code_cells, graded, read
 
 # What an answer registers with the interpreter outlives it: it is judged in a process that ends afterwards.
 REGISTERS = ("register_at_fork", "addaudithook", "atexit")
+MODULE = "answer_of_the_bank_"
 _numbers = itertools.count()
 
 
@@ -50,11 +51,14 @@ def _verdict(answer: Answer, seed: int, check: Check | None) -> Verdict:
             return Verdict(None, (check or lesson.checks()[answer.check])(*arguments, seed=seed).message)
         except CheckFailed as failed:
             return Verdict(failed.mistake, str(failed))
+        finally:
+            for name in [name for name in sys.modules if name.startswith(MODULE)]:
+                del sys.modules[name]
 
 
 def check_arguments(answer: Answer) -> list[object]:
     """Run the lesson's setup cells and the answer in a new module; return the arguments of its check."""
-    module = types.ModuleType(f"answer_{next(_numbers)}")
+    module = types.ModuleType(f"{MODULE}{next(_numbers)}")
     module.get_ipython = lambda: types.SimpleNamespace(system=os.system)
     sys.modules[module.__name__] = module
     setup, names = _cells(_lesson(answer), answer.check)

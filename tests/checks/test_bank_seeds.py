@@ -31,13 +31,16 @@ SEEDS = 200
 FEWER = {
     "broken_images": 20,
     "choose_format": 60,
+    "cold_and_warm": 40,
     "handle_per_process": 5,
-    "json_labels": 40,
-    "million_labels": 5,
+    "json_labels": 20,
+    "million_labels": 2,
     "operations_budget": 5,
+    "prefetcher": 100,
     "repair_tar": 4,
     "reproducible_loader": 10,
     "shuffle_buffer": 20,
+    "stored_zip": 100,
     "survives_spawn": 10,
     "write_shards": 3,
 }
