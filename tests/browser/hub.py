@@ -18,11 +18,11 @@ from pathlib import Path
 
 from course_utils.grading.site import deploy
 from course_utils.grading.site.deploy import Site
-from course_utils.paths import data_dir
 from tests.lessons.lesson import COURSE
 
 TEACHER, STUDENTS = "hub-teacher", ("hub-ann", "hub-bob")
 PASSWORD = "test password"
+IMAGES = "100"  # the deployment verifies each of them
 PYTHONS = ("/usr/bin/python3.14", "/usr/bin/python3.13", "/usr/bin/python3.12", "/usr/bin/python3.11")
 
 CONFIG = """
@@ -92,19 +92,25 @@ def system_user(name: str) -> Iterator[None]:
         remove_user(name)
 
 
-def kill_processes(user: str) -> None:
-    subprocess.run(["pkill", "-KILL", "--uid", user], check=False, capture_output=True)
-
-
 def remove_user(name: str) -> None:
-    kill_processes(name)
+    subprocess.run(["pkill", "-KILL", "--uid", name], check=False, capture_output=True)
     subprocess.run(["userdel", "--force", "--remove", name], check=False, capture_output=True)
 
 
 def set_up(folder: Path) -> Site:
     """Deploy the course of this working tree with the teacher's command and account."""
     site = Site(folder / "teacher", clone(folder / "clone"), public_python())
-    shutil.copytree(data_dir(), site.root / "JHS_data")
+    make_data = [
+        sys.executable,
+        "-m",
+        "data_setup",
+        "photos",
+        "--count",
+        IMAGES,
+        "--out",
+        site.root / "JHS_data",
+    ]
+    subprocess.run(make_data, cwd=COURSE, check=True, stdout=subprocess.DEVNULL)
     install_environment(site)
     shutil.chown(site.root, TEACHER)
     subprocess.run(["chown", "-R", TEACHER, site.source, site.root / "JHS_data"], check=True)
@@ -183,20 +189,10 @@ def jupyterhub(folder: Path, site: Site) -> Iterator[str]:
             wait_for(f"{address}/hub/login", hub, state / "log")
             yield address
         finally:
-            # A Hub waits for the servers of its users, one after another.
-            for user in (TEACHER, *STUDENTS):
-                kill_processes(user)
-            end(hub)
-
-
-def end(server: subprocess.Popen[bytes]) -> None:
-    """Ask a server to end, and kill it with all its processes if it does not."""
-    server.terminate()
-    try:
-        server.wait(60)
-    except subprocess.TimeoutExpired:
-        os.killpg(server.pid, signal.SIGKILL)
-        server.wait()
+            # A Hub that is asked to end waits for its proxy and its users' servers, which takes a minute.
+            os.killpg(hub.pid, signal.SIGKILL)
+            hub.wait()
+            subprocess.run(["pkill", "-KILL", "--full", proxy], check=False)
 
 
 def unused_ports(count: int) -> list[int]:
