@@ -53,8 +53,8 @@ def test_every_check_has_enough_right_and_wrong_answers(lesson: Lesson):
     rights = Counter(answer.check for answer in answers(lesson.module_name) if not answer.mistake)
     wrongs = Counter(answer.check for answer in answers(lesson.module_name) if answer.mistake)
     assert set(rights) == set(wrongs) == set(lesson.checks())
-    assert min(rights.values(), default=4) >= 4
-    assert min(wrongs.values(), default=6) >= 6
+    assert min(rights.values()) >= 4
+    assert min(wrongs.values()) >= 6
 
 
 def test_readme_links_every_lesson(lesson: Lesson):

@@ -23,7 +23,7 @@ def test_imports_and_definitions_above_an_answer_exist_when_grading(lesson: Less
     runs = dict(zip((cell.id for cell in notebook.cells), cells_to_run(notebook, notebook), strict=True))
     lacking = {}
     cells = code_cells(notebook)
-    last = max((place for place, cell in enumerate(cells) if is_solution(cell)), default=0)
+    last = max(place for place, cell in enumerate(cells) if is_solution(cell))
     with contextlib.chdir(lesson.solution.parent):
         for cell in cells[:last]:
             if is_grade(cell):
