@@ -26,7 +26,7 @@ from course_utils.formats import RandomAccess, Sample
 # After some seeks a worker pauses, as the scheduler might let it. Without that, whether two workers ever meet
 # between a seek and a read would depend on the load of the machine.
 PAUSES, PAUSE = 0.3, 1e-5  # part of the seeks; seconds
-TIMEOUT = 10  # seconds until a process counts as hung
+TIMEOUT = 30  # seconds until a process counts as hung
 STDERR = 2
 
 

@@ -40,7 +40,7 @@ def packed(kind: type[RandomAccess], folder: Path) -> partial[RandomAccess]:
 
 @pytest.mark.parametrize("name", RANDOM)
 def test_forked_workers_share_what_has_no_position(name, tmp_path):
-    found = share_by_fork(packed(random_access(name), tmp_path), SAMPLES)
+    found = share_by_fork(packed(random_access(name), tmp_path), SAMPLES, reads=60, rounds=2)
     assert found.verdict == SHARED_POSITION.get(name, "right")
 
 
@@ -56,9 +56,11 @@ def test_shared_position_fails_every_time(kind, tmp_path):
     assert {one.verdict for one in trials} == {SHARED_POSITION[kind.__name__]}
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", [name for name in RANDOM if name != "Parquet"])
 def test_threads_share_a_reader(name, tmp_path):
-    assert share_by_threads(packed(random_access(name), tmp_path), SAMPLES).verdict == "right"
+    found = share_by_threads(packed(random_access(name), tmp_path), SAMPLES, reads=60, rounds=2)
+    assert found.verdict == "right"
 
 
 @pytest.mark.proof
