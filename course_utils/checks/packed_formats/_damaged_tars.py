@@ -161,7 +161,9 @@ def long_name(rng: np.random.Generator) -> str:
 
 
 def _whole(builder: Builder) -> DamagedTar:
-    members = [*builder.samples(3), *builder.sample(long_name(builder.rng)), *builder.sample("ümlaut.", 1024)]
+    both_orders = [*builder.sample(label_first=True), *builder.sample(label_first=False)]
+    long, full_blocks = builder.sample(long_name(builder.rng)), builder.sample("ümlaut.", 2 * BLOCK)
+    members = [*both_orders, *long, *full_blocks, *builder.samples(1)]
     return builder.tar("a tar without damage", members)
 
 

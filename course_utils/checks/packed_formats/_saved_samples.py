@@ -118,15 +118,19 @@ def _expect_whole_samples(where: str, tar: DamagedTar, members: list[tuple[str, 
 def _expect_all_saved(where: str, tar: DamagedTar, members: list[tuple[str, bytes]]) -> None:
     names, expected = [name for name, _ in members], [name for name, _ in tar["kept"]]
     missing = [name for name in expected if name not in names]
-    if missing:
-        kept = len(expected) - len(missing)
-        behind = kept > 0 and expected[kept:] == missing
+    behind = expected[len(expected) - len(missing) :] == missing
+    if tar["lost"] and behind and 2 < len(missing) < len(expected):
         raise Mistake(
-            "stops_early" if behind and len(missing) > 2 else "loses_whole_sample",
-            f"{where} lost {missing[0]}, although its sample is whole"
-            + (", and all samples behind it" if behind else "")
-            + ". Behind a damaged header, try each block until one is a valid header; zeros may be data. A "
-            "member is whole when all bytes of its data are there. Do not forget the last sample.",
+            "stops_early",
+            f"{where} lost {missing[0]} and all whole samples behind it. Behind a damaged header, try each "
+            "block until one is a valid header, to the end of the file; blocks of zeros may be data.",
+        )
+    if missing:
+        raise Mistake(
+            "loses_whole_sample",
+            f"{where} lost {missing[0]}, although both members of its sample have an undamaged header and all "
+            "their data. Either member may be the first; the key ends before the last dot of the name; the "
+            "zeros that fill a last block may be missing; the last sample counts, too.",
         )
     if names != expected:
         raise Mistake(
