@@ -174,7 +174,8 @@ def _flipped(builder: Builder) -> DamagedTar:
     for member in both:  # in the same way: who trusts the names finds a sample
         member.damaged = IN_NAME
     picture, label = _one(no_picture, PICTURE), _one(no_label, LABEL)
-    for member in (picture, label, long[int(builder.rng.integers(2))]):
+    # Behind the second member of the long name comes a short one, which must not get the long name.
+    for member in (picture, label, long[1]):
         member.damaged = IN_NUMBERS
     # Zeros look like the end of the tar to a walk that does not know the size of these data.
     picture.data = builder.rng.bytes(BLOCK) + bytes(4 * BLOCK) + picture.data

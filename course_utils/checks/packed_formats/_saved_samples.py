@@ -128,9 +128,9 @@ def _expect_all_saved(where: str, tar: DamagedTar, members: list[tuple[str, byte
     if missing:
         raise Mistake(
             "loses_whole_sample",
-            f"{where} lost {missing[0]}, although both members of its sample have an undamaged header and all "
-            "their data. Either member may be the first; the key ends before the last dot of the name; the "
-            "zeros that fill a last block may be missing; the last sample counts, too.",
+            f"{where} lost {missing[0]}, although both members of its sample have an undamaged header and "
+            "all their data. Either member may be the first; the key ends before the last dot of the "
+            "name; the zeros that fill a last block may be missing; the last sample counts, too.",
         )
     if names != expected:
         raise Mistake(
