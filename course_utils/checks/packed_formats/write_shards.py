@@ -188,7 +188,8 @@ def _read_all(folder: Path, read: Read, wait: Callable[[], bytes]) -> dict[str, 
             for number, shard in enumerate(_shards(place)):
                 alone = copies / f"{place.name}-{number}"
                 alone.mkdir()
-                copy = Path(shutil.copy(shard, alone))
+                # Under another name: by its own, global variables may know it from an earlier check.
+                copy = Path(shutil.copy(shard, alone / f"copy-{number}{SUFFIX}"))
                 found[place.name][shard.name] = attempt(partial(_read, read, copy))
     return found
 
