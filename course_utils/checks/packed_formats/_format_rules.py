@@ -157,8 +157,8 @@ def draw_cases(rng: np.random.Generator) -> list[dict[str, Any]]:
         {"only_numpy": True},
         *({"read_by": program} for program in READERS),
     ]
-    shared = {"access": "random", "place": "shared"}
-    together = [
+    shared: dict[str, Any] = {"access": "random", "place": "shared"}
+    together: list[dict[str, Any]] = [
         shared,
         {"read_by": "h5py", "append": True},
         {"read_by": "pandas", "place": "object store"},

@@ -1,6 +1,5 @@
 """Check a shuffle buffer, and a function that says how large it must be for a wanted mixing."""
 
-import math
 import operator
 import random
 from collections.abc import Callable, Iterable, Iterator
@@ -12,6 +11,7 @@ import torch
 
 from course_utils.checks.core import AttemptOf, Evidence, Inputs, Mistake, Truth, attempt, type_name, value_of
 from course_utils.checks.packed_formats._shuffled_epoch import World, expect_bounds, expect_each_once
+from course_utils.checks.packed_formats._shuffled_order import expect_generator, expect_mixed
 from course_utils.checks.world import Handle
 
 __all__ = ["World", "judge", "make", "probe"]
@@ -177,8 +177,8 @@ def judge(truth: Truth, found: Evidence, world: World) -> str:
         raise Mistake("no_evidence", "The check could not read all its streams through your buffer.")
     for epoch in world.epochs:
         expect_bounds(epoch)
-    _expect_generator(world, found["changed"])
-    _expect_mixed(world)
+    expect_generator(found["changed"], *(world.epochs[n] for n in LONG))
+    expect_mixed([world.epochs[n] for n in DIFFERENT], [world.epochs[n] for n in (SHORT, EXACT)])
     # Imported here, because the sandbox of the grader does not show it.
     from course_utils.checks.packed_formats import _buffer_sizes
 
@@ -187,59 +187,3 @@ def judge(truth: Truth, found: Evidence, world: World) -> str:
         "Each sample comes once, from a full buffer that never holds more than its size, in an order that "
         "the generator alone decides; and your sizes give the wanted mixing."
     )
-
-
-def _expect_generator(world: World, changed: list[str]) -> None:
-    first, again, other, after = (world.epochs[n].order() for n in LONG)
-    if first == sorted(first) and other == sorted(other):
-        raise Mistake("not_shuffled", "The samples come in the order of the stream.")
-    if changed:
-        raise Mistake(
-            "global_generator",
-            f"Your code draws from or seeds the global generator of {', '.join(changed)}. Other code uses it "
-            "too. Draw from rng alone.",
-        )
-    if first == other:
-        raise Mistake(
-            "ignores_generator",
-            "Two generators with different states give the same order. Draw all random numbers from rng.",
-        )
-    if first != again:
-        raise Mistake(
-            "not_reproducible",
-            "Two generators with the same state give different orders; the second time, another stream was "
-            "read in turn. Something else than rng decides, or something is shared between the calls.",
-        )
-    if first == after:
-        raise Mistake(
-            "same_order_each_epoch",
-            "Two epochs with one generator have the same order. Draw from rng itself, not from a copy of it.",
-        )
-
-
-def _expect_mixed(world: World) -> None:
-    ranks = [epoch.ranks() for epoch in world.epochs]
-    if not _even([rank for n in DIFFERENT for rank in ranks[n][0]]):
-        raise Mistake(
-            "mixes_too_little",
-            "While the stream is read, some samples in the buffer are yielded sooner than others: each must "
-            "be equally likely to be the next. Draw from the whole buffer, each time.",
-        )
-    rests = [[rank for n in epochs for rank in ranks[n][1]] for epochs in (DIFFERENT, (SHORT, EXACT))]
-    if not all(map(_even, rests)):
-        raise Mistake(
-            "rest_not_shuffled",
-            "The samples that are in the buffer when the stream ends are not shuffled; of a stream shorter "
-            "than the buffer, that is all of them. Draw from those at random, too.",
-        )
-
-
-def _even(ranks: list[float]) -> bool:
-    """Return whether numbers look drawn evenly from 0 to 1: a Kolmogorov-Smirnov test.
-
-    Chance alone makes it fail for one in a billion of right answers. Beyond that, it allows 0.05, as the
-    sample in hand may be left out of the draw.
-    """
-    even = (np.arange(len(ranks)) + 0.5) / max(len(ranks), 1)
-    distance = np.abs(np.sort(ranks) - even).max(initial=0)
-    return bool(distance < math.sqrt(math.log(2e9) / 2 / max(len(ranks), 1)) + 0.05)
