@@ -2,7 +2,8 @@
 
 A process that `spawn` starts cannot import a class of a notebook. So the receiver is forked before the
 datasets are made: it has their class, and neither their handles nor anything else that they keep in memory. A
-process that `spawn` has started judges each answer of the bank alike (tests/checks/test_real_spawn.py).
+process that `spawn` has started judges each answer of the bank alike
+(tests/checks/spawned/test_real_spawn.py).
 """
 
 import pickle

@@ -16,7 +16,7 @@ import pytest
 
 from course_utils.checks.core import Mistake
 from tests.bank import Answer, answers
-from tests.checks.real_spawn import CHECK, receive
+from tests.checks.spawned.real_spawn import CHECK, receive
 from tests.lessons.lesson import LESSONS, code_cells, read
 
 pytestmark = pytest.mark.proof
