@@ -37,12 +37,12 @@ FEWER = {
     "million_labels": 2,
     "operations_budget": 5,
     "prefetcher": 100,
-    "repair_tar": 4,
+    "repair_tar": 3,
     "reproducible_loader": 10,
     "shuffle_buffer": 20,
     "stored_zip": 100,
     "survives_spawn": 10,
-    "write_shards": 3,
+    "write_shards": 2,
 }
 RIGHT = 5
 # What is refused without workers, or with fewer labels, is refused with more: the judge then sees more.
