@@ -31,10 +31,6 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-# Its plots have a background until it is executed again.
-SAVED_EARLIER = {"04_packed_formats"}
-
-
 @pytest.fixture
 def styled():
     with plt.rc_context():
@@ -74,8 +70,6 @@ def test_no_background_is_asked_of_jupyterlab(figure):
 
 
 def test_plots_of_each_lesson_are_saved_without_a_background(lesson: Lesson):
-    if lesson.name in SAVED_EARLIER:
-        pytest.skip("saved before the style was used")
     saved = [output for cell in code_cells(read(lesson.solution)) for output in cell.outputs]
     for output in (one for one in saved if "image/png" in one.get("data", {})):
         picture = Image.open(io.BytesIO(base64.b64decode(output.data["image/png"]))).convert("RGBA")
