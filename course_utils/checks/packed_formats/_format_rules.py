@@ -12,17 +12,19 @@ import numpy as np
 from course_utils.formats import FORMATS, Requirements
 
 NAMES = tuple(name for _, name in FORMATS)
-READERS = {
-    "unzip": {"StoredZip", "IndexedZip"},
-    "GNU tar": {"Tar"},
-    "WebDataset": {"Tar"},
-    "h5py": {"RaggedHdf5", "FlatHdf5"},
-    "DuckDB": {"Parquet"},
-    "pandas": {"Parquet", "ArrowMap"},
-    "TensorFlow": {"TfRecord"},
-    "Grain": {"ArrayRecord"},
-    "an image viewer": {"SingleFiles", "Squashfs"},
-}
+# As the statement lists them.
+_READ_BY = (
+    ("unzip", "StoredZip IndexedZip"),
+    ("GNU tar", "Tar"),
+    ("WebDataset", "Tar"),
+    ("h5py", "RaggedHdf5 FlatHdf5"),
+    ("DuckDB", "Parquet"),
+    ("pandas", "Parquet ArrowMap"),
+    ("TensorFlow", "TfRecord"),
+    ("Grain", "ArrayRecord"),
+    ("an image viewer", "SingleFiles Squashfs"),
+)
+READERS = {program: set(names.split()) for program, names in _READ_BY}
 # What an opened reader keeps of each sample. Others take at most 250 bytes, these 300 and more.
 LARGE_INDEX, LARGE_BYTES = {"StoredZip", "IndexedZip"}, 300
 

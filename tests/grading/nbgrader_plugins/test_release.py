@@ -101,7 +101,7 @@ def test_release_replaces_the_previous_one(course: Path):
     assert Path("01_answer/withdrawn.txt") in files(course / "notebooks")
     generate_release(course)
     assert files(course / "notebooks") == [Path("01_answer/01_answer.ipynb"), Path(SUMS)]
-    assert "42" not in (course / "notebooks/01_answer/01_answer.ipynb").read_text()
+    assert "answer = 42" not in (course / "notebooks/01_answer/01_answer.ipynb").read_text()
     assert sorted(path.name for path in course.iterdir()) == ["nbgrader_config.py", "notebooks", "solutions"]
 
 
