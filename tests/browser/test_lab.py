@@ -37,12 +37,13 @@ def run_all(page: Page) -> None:
 
 def keep_screenshots(page: Page, name: str) -> None:
     """Save pictures of the whole notebook, one per screen, for people to look at."""
+    page.set_viewport_size({"width": 1400, "height": 3000})
     folder = COURSE / "artifacts" / "browser"
     folder.mkdir(parents=True, exist_ok=True)
     panel = page.locator(".jp-WindowedPanel-outer")
     for number in itertools.count():
         panel.evaluate("(panel, number) => panel.scrollTo(0, number * panel.clientHeight)", number)
-        page.screenshot(path=folder / f"{name}-{number:02}.png")
+        page.screenshot(path=folder / f"{name}-{number:02}.jpeg", type="jpeg", quality=80)
         # JupyterLab estimates the height of cells that it has not shown yet.
         if panel.evaluate("panel => panel.scrollTop + panel.clientHeight >= panel.scrollHeight - 1"):
             break

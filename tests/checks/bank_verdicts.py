@@ -9,15 +9,42 @@ import sys
 import types
 from typing import NamedTuple
 
+import pytest
+from _pytest.mark import ParameterSet
+
 from course_utils.checks.core.check import Check, CheckFailed
 from course_utils.system import in_child
-from tests.bank import Answer
+from tests.bank import Answer, answers
 from tests.lessons.lesson import LESSONS, Lesson, code_cells, graded, read
 
 # What an answer registers with the interpreter outlives it: it is judged in a process that ends afterwards.
 REGISTERS = ("register_at_fork", "addaudithook", "atexit")
 MODULE = "answer_of_the_bank_"
 _numbers = itertools.count()
+
+
+# These start many processes or draw much: `make test` gives them all right answers and one wrong one, and
+# `make proofs` all, as it does with many draws.
+SLOW = (
+    "handle_per_process",
+    "million_labels",
+    "operations_budget",
+    "repair_tar",
+    "reproducible_loader",
+    "write_shards",
+)
+
+
+def bank_of(lesson: str) -> list[ParameterSet]:
+    """Return the bank's answers of a lesson as the parameters of a test."""
+    bank = answers(lesson)
+    first_wrong = {answer.check: answer for answer in reversed(bank) if answer.mistake}
+
+    def marks(answer: Answer) -> list[pytest.MarkDecorator]:
+        quick = answer.check not in SLOW or not answer.mistake or answer == first_wrong[answer.check]
+        return [] if quick else [pytest.mark.proof]
+
+    return [pytest.param(answer, marks=marks(answer), id=str(answer)) for answer in bank]
 
 
 class Verdict(NamedTuple):

@@ -8,14 +8,14 @@ from course_utils.checks import gpu_pipelining
 from course_utils.checks.core import evidence
 from course_utils.checks.core.check import CheckFailed
 from tests.bank import answers
-from tests.checks.bank_verdicts import assert_verdict, check_arguments, verdict
+from tests.checks.bank_verdicts import assert_verdict, bank_of, check_arguments, verdict
 
 ANSWERS = answers("gpu_pipelining")
 RIGHT_PREFETCHERS = [answer for answer in ANSWERS if answer.check == "prefetcher" and not answer.mistake]
 CHECKS = sorted({answer.check for answer in ANSWERS})
 
 
-@pytest.mark.parametrize("answer", ANSWERS, ids=str)
+@pytest.mark.parametrize("answer", bank_of("gpu_pipelining"))
 def test_answer_gets_the_verdict_of_its_file(answer):
     assert_verdict(answer)
 

@@ -2,11 +2,10 @@ import pytest
 
 from course_utils.checks.core.check import Mistake
 from course_utils.checks.input_pipeline.reproducible_loader import World, agree
-from tests.bank import answers
-from tests.checks.bank_verdicts import assert_verdict
+from tests.checks.bank_verdicts import assert_verdict, bank_of
 
 
-@pytest.mark.parametrize("answer", answers("input_pipeline"), ids=str)
+@pytest.mark.parametrize("answer", bank_of("input_pipeline"))
 def test_answer_gets_the_verdict_of_its_file(answer):
     assert_verdict(answer)
 

@@ -5,13 +5,13 @@ from course_utils.checks import jpeg_vs_zip
 from course_utils.checks.core import evidence
 from course_utils.checks.core.check import CheckFailed, Mistake
 from tests.bank import answers
-from tests.checks.bank_verdicts import assert_verdict
+from tests.checks.bank_verdicts import assert_verdict, bank_of
 
 ANSWERS = answers("jpeg_vs_zip")
 CHECKS = sorted({answer.check for answer in ANSWERS})
 
 
-@pytest.mark.parametrize("answer", ANSWERS, ids=str)
+@pytest.mark.parametrize("answer", bank_of("jpeg_vs_zip"))
 def test_answer_gets_the_verdict_of_its_file(answer):
     assert_verdict(answer)
 

@@ -6,11 +6,10 @@ import pytest
 from course_utils.checks import multi_worker_handles
 from course_utils.checks.core.check import Mistake
 from course_utils.checks.multi_worker_handles.million_labels import COUNT, STRIDE
-from tests.bank import answers
-from tests.checks.bank_verdicts import assert_verdict
+from tests.checks.bank_verdicts import assert_verdict, bank_of
 
 
-@pytest.mark.parametrize("answer", answers("multi_worker_handles"), ids=str)
+@pytest.mark.parametrize("answer", bank_of("multi_worker_handles"))
 def test_answer_gets_the_verdict_of_its_file(answer):
     assert_verdict(answer)
 
