@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 import nbgrader
 import pytest
@@ -11,6 +13,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from playwright.sync_api import Browser, Page
 from traitlets.config import Config
 
+from course_utils.grading.nbgrader_plugins import feedback_page
 from course_utils.grading.nbgrader_plugins.feedback_page import FeedbackExporter
 from course_utils.grading.nbgrader_plugins.preprocessor import write_outputs
 from course_utils.grading.notebook.markdown_html import safe_markdown
@@ -20,7 +23,7 @@ pytestmark = pytest.mark.proof
 TEMPLATES = Path(nbgrader.__file__).parent / "server_extensions/formgrader"
 ADDRESS = "http://teacher.example/"
 CLICK_EVERYTHING = """() => {
-    for (const element of document.querySelectorAll('#notebook-container *'))
+    for (const element of document.querySelectorAll('#notebook-container *, main *'))
         for (const kind of ['mouseover', 'focus', 'toggle', 'click'])
             element.dispatchEvent(new MouseEvent(kind, {bubbles: true, cancelable: true, view: window}));
 }"""
@@ -34,9 +37,28 @@ def render(kind: str, sources: list[str], *cells: NotebookNode) -> str:
         config[name].extra_template_paths = [str(TEMPLATES / "static/node_modules/bootstrap/dist/css")]
     exporter = (FeedbackExporter if kind == "feedback" else HTMLExporter)(config=config)
     marks = {"notebook": "01_lesson", "score": 1, "max_score": 2, "late_penalty": 0}
+    marks |= {"assignment": "01_lesson", "student": "ann"}
     resources = {"nbgrader": marks, "inlining": {"css": []}, "base_url": "", "index": 0, "total": 1}
     notebook = new_notebook(cells=[*(new_markdown_cell(source) for source in sources), *cells])
-    return exporter.from_notebook_node(notebook, resources)[0]
+    with mock.patch.object(feedback_page, "course_of", return_value=COURSE):
+        return exporter.from_notebook_node(notebook, resources)[0]
+
+
+def no_folder(task: object) -> Path:
+    raise FileNotFoundError
+
+
+# Its stored results hold payloads, too.
+COURSE = SimpleNamespace(
+    results=SimpleNamespace(
+        read=lambda task: {
+            "exercises": {"x": {"message": "".join(PAYLOADS.values()), "mistake": PAYLOADS["script"]}},
+            "findings": [{"kind": "damaged", "what": text} for text in PAYLOADS.values()],
+            "provenance": {"environment": f"feeding-the-gpu {PAYLOADS['script']}"},
+        }
+    ),
+    submission_folder=no_folder,
+)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import msgspec
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
-from course_utils.grading.course import Course, Result, Task
+from course_utils.grading.course import Course, RefusedSubmissionError, Result, Task
 from course_utils.grading.notebook import grade_id
 from course_utils.grading.submission import STAMP
 
@@ -105,7 +105,7 @@ def _headings(cell: NotebookNode) -> list[str]:
 
 
 def _submitted(course: Course, task: Task) -> str:
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, RefusedSubmissionError):
         return (course.submission_folder(task) / STAMP).read_text().strip()[:40]
     return ""
 
