@@ -79,7 +79,7 @@ class CheckPassed:
     message: str
 
     def __repr__(self) -> str:
-        return f"✓ {self.message}"
+        return wrap(f"✓ {self.message}")
 
     def _ipython_display_(self) -> None:
         # Printed, not displayed as the cell's value: nbgrader would take that for points, and warn.

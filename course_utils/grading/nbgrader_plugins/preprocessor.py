@@ -49,7 +49,7 @@ def write_outputs(nb: NotebookNode, result: Result) -> None:
 def _verdict(exercise: Exercise) -> NotebookNode:
     if exercise["status"] == "right":
         # A stream, not a result: nbgrader would read a number in a result as partial credit.
-        return _text(f"✓ {exercise['message']}\n")
+        return _text(wrap(f"✓ {exercise['message']}") + "\n")
     shown = wrap(f"✗ {exercise['message']}   [{exercise['mistake']}]")
     return _error("CheckFailed", exercise["message"], shown)
 
