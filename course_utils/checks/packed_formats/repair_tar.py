@@ -1,8 +1,6 @@
 """Check that what is whole in a damaged tar is saved, in little memory, and appears at once."""
 
-import contextlib
 import os
-import re
 import resource
 import signal
 from collections.abc import Callable
@@ -29,7 +27,7 @@ from course_utils.checks.packed_formats._saved_samples import (
     expect_report,
     expect_saved,
 )
-from course_utils.system import ChildDiedError, in_child
+from course_utils.system import ChildDiedError, in_child, limit_memory_growth
 
 DAMAGED, OUT = "damaged.tar", "repaired.tar"
 LARGE_SAMPLES, LARGE_SIZE = 8, 2 * 2**20
@@ -166,10 +164,7 @@ def _repair_large(folder: Path, repair: Repair) -> AttemptOf[int]:
 
 
 def _in_little_memory(repair: Repair, damaged: Path, out: Path) -> None:
-    with contextlib.suppress(OSError):  # not Linux
-        used = re.search(r"VmData:\s+(\d+)", Path("/proc/self/status").read_text())
-        limit = MEMORY + 1024 * int(used[1] if used else 0)
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    limit_memory_growth(MEMORY)
     repair(damaged, out)
 
 
