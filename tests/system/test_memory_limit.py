@@ -11,11 +11,15 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux coun
 
 def allocate_limited(before: int, after: int) -> str:
     """Free some memory, limit the process to 10 MiB more, and allocate in pieces of 2 MiB."""
-    kept = [bytes(2 * MIB) for _ in range(before // (2 * MIB))]
-    kept.clear()
+    once = bytes(4 * MIB)
+    del once  # from now on glibc takes pieces of up to 4 MiB from its heap
+    freed = [bytes(100_000) for _ in range(before // 100_000)]
+    above = bytes(100_000)  # what lies below it stays in the heap
+    freed.clear()
+    assert len(above)
     assert limit_memory_growth(10 * MIB)
     try:
-        kept = [bytes(2 * MIB) for _ in range(after // (2 * MIB))]
+        assert [bytes(2 * MIB) for _ in range(after // (2 * MIB))]
     except MemoryError:
         return "refused"
     return "allocated"
