@@ -29,14 +29,16 @@ MAY_IMPORT = {
     "course_utils.checks.jpeg_vs_zip": {"checks.core", "checks.world", "data", "storage", "system"},
     "course_utils.checks.multi_worker_handles": {"checks.core", "system"},
     "course_utils.checks.gpu_pipelining": {"checks.core", "checks.world", "fakes", "pipeline"},
-    "course_utils.checks.packed_formats": {"checks.core", "checks.world", "formats", "system"},
+    "course_utils.checks.packed_formats": {
+        "checks.core", "checks.world", "format_trials", "formats", "system",
+    },
     "course_utils.grading.sandbox": {
         "checks.core", "checks.world", "grading.sandbox.handouts", "grading.sandbox.isolation",
     },
     "course_utils.grading.sandbox.handouts": {"checks.core", "grading.sandbox.isolation"},
     "course_utils.grading.notebook": {"grading.submission", "validation"},
     "course_utils.grading.course": {
-        "checks.core", "grading.notebook", "grading.sandbox", "grading.submission", "paths",
+        "checks.core", "grading.notebook", "grading.sandbox", "grading.submission", "paths", "system",
     },
     "course_utils.grading.scoring": {
         "checks.core", "grading.course", "grading.notebook", "grading.sandbox", "grading.submission",
@@ -44,7 +46,7 @@ MAY_IMPORT = {
     },
     "course_utils.grading.nbgrader_plugins": {
         "checks.core", "grading.course", "grading.notebook", "grading.scoring", "grading.submission",
-        "validation",
+        "system", "validation",
     },
     "course_utils.grading.site": {"update"},
     "course_utils.grading": {

@@ -14,9 +14,8 @@ from .registry import find_formats as find_formats
 from .sample import PackedFormat as PackedFormat
 from .sample import RandomAccess as RandomAccess
 from .sample import Sample as Sample
-from .requirements import Requirements as Requirements
 from .single_files import SingleFiles as SingleFiles
-from .single_files import Squashfs as Squashfs
+from .squashfs import Squashfs as Squashfs
 from .stored_zip import IndexedZip as IndexedZip
 from .stored_zip import StoredZip as StoredZip
 from .tar import Tar as Tar

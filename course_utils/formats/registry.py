@@ -22,7 +22,7 @@ FORMATS = (
     ("arrow", "ArrowMap"),
     ("tfrecord", "TfRecord"),
     ("arrayrecord", "ArrayRecord"),
-    ("single_files", "Squashfs"),
+    ("squashfs", "Squashfs"),
 )
 
 

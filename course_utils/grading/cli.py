@@ -121,6 +121,8 @@ def _grade(course: Course, lessons: list[str], options: argparse.Namespace) -> i
     _print(f"\n{report.summary(outcome.found)}\n\nPoints by exercise\n{report.histogram(outcome.found)}")
     _print(f"\nMost frequent mistakes\n{report.mistakes(outcome.found)}")
     _print(f"\nDamaged, tampered with, suspicious\n{report.findings(outcome.found)}")
+    if text := report.versions(outcome.found):
+        _print(f"\nNotebooks of other versions\n{text}")
     if text := report.deadlines(
         deadlines.late_work(course, lessons), deadlines.not_submitted(course, lessons)
     ):

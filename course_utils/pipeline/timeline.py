@@ -25,10 +25,9 @@ COLOURS = {
 IDLE_COLOUR = "#D55E00"
 IDLE_ROW = "idle"
 MAX_WORKER_LANES = 8
-FULL_WIDTH, CHART_WIDTH = (
-    10.4,
-    7.0,
-)  # inches: what a notebook shows without scaling it down, and one chart alone
+# Inches: what a notebook shows without scaling it down, and one chart alone.
+FULL_WIDTH = 10.4
+CHART_WIDTH = 7.0
 LONGEST_TITLE = 62
 
 

@@ -1,3 +1,8 @@
+from .atomic_files import create_atomically as create_atomically
+from .atomic_files import remove_temporaries as remove_temporaries
+from .atomic_files import sync_filesystem as sync_filesystem
+from .atomic_files import sync_folder as sync_folder
+from .atomic_files import write_atomically as write_atomically
 from .compiler import can_compile as can_compile
 from .cpu_count import installed_cores as installed_cores
 from .cpu_count import take_share as take_share

@@ -100,13 +100,13 @@ def _commit_work(clone: Path) -> None:
     _git(clone, "add", "--update")
     _git(clone, "add", "--", LESSONS)
     if not _succeeds(clone, "diff", "--cached", "--quiet"):
-        _git(clone, "commit", "--quiet", "--no-verify", "--message", COMMIT_MESSAGE)
+        _git(clone, *_identity(clone), "commit", "--quiet", "--no-verify", "--message", COMMIT_MESSAGE)
 
 
 def _merge(clone: Path, upstream: str) -> None:
     driver = ("-c", f"merge.notebook.driver={merge_driver()}")
     merge = ("merge", "--quiet", "--no-edit", "--strategy-option=theirs", upstream)
-    done = _run(clone, *driver, *merge)
+    done = _run(clone, *_identity(clone), *driver, *merge)
     if done.returncode == 0:
         return
     if not (clone / ".git" / "MERGE_HEAD").exists():
@@ -115,7 +115,7 @@ def _merge(clone: Path, upstream: str) -> None:
     unmerged = _git(clone, "diff", "--name-only", "--diff-filter=U", "-z").split("\0")
     for name in filter(None, unmerged):
         _git(clone, "add" if (clone / name).exists() else "rm", "--", name)
-    _git(clone, "commit", "--quiet", "--no-verify", "--no-edit")
+    _git(clone, *_identity(clone), "commit", "--quiet", "--no-verify", "--no-edit")
 
 
 def _changed(clone: Path, base: str, version: str) -> set[str]:
@@ -129,20 +129,17 @@ def _succeeds(clone: Path, *arguments: str) -> bool:
 def _git(clone: Path, *arguments: str, wrong: str = "") -> str:
     done = _run(clone, *arguments)
     if done.returncode:
-        told = f"git {arguments[0]}: {done.stderr.strip()}"
+        told = f"git: {done.stderr.strip()}"
         raise UpdateError(f"{wrong} ({told})" if wrong else told)
     return done.stdout.strip("\n")
 
 
 def _run(clone: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    # A commit needs a name; the student's own settings come first.
-    named = (
-        subprocess.run(
-            ["git", "-C", clone, "config", "user.email"], check=False, capture_output=True
-        ).returncode
-        == 0
-    )
-    identity = [] if named else ["-c", "user.name=student", "-c", "user.email=student@localhost"]
-    return subprocess.run(
-        ["git", "-C", clone, *identity, *arguments], check=False, capture_output=True, text=True
-    )
+    return subprocess.run(["git", "-C", clone, *arguments], check=False, capture_output=True, text=True)
+
+
+def _identity(clone: Path) -> tuple[str, ...]:
+    """Return options that name the author of a commit, unless the student's own settings do."""
+    if _succeeds(clone, "config", "user.email"):
+        return ()
+    return ("-c", "user.name=student", "-c", "user.email=student@localhost")

@@ -9,17 +9,10 @@ from pathlib import Path
 from typing import TypedDict
 
 from course_utils.data import INFO_NAME, PackInfo, RawLayout, zip_format
+from course_utils.system import sync_filesystem, write_atomically
 from data_setup.create.journal import ImageRecord, read_chunks, read_images
 from data_setup.create.zip_writer import ZipWriter
-from data_setup.format import (
-    ENCODED,
-    RAW,
-    RAW_BYTES,
-    SIDE,
-    StagingDirectory,
-    sync_filesystem,
-    write_atomically,
-)
+from data_setup.format import ENCODED, RAW, RAW_BYTES, SIDE, StagingDirectory
 
 BLOCK = 1 << 20
 RAW_LAYOUT = RawLayout("HWC", (SIDE, SIDE, 3))

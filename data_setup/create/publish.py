@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from course_utils.data import LABELS_NAME
+from course_utils.system import sync_folder, write_atomically
 from data_setup.create.finalize import ShardSummary
 from data_setup.create.journal import read_images
 from data_setup.create.shard import is_shard_finished
@@ -29,8 +30,6 @@ from data_setup.format import (
     manifest_text,
     part_name,
     read_header,
-    sync_folder,
-    write_atomically,
 )
 
 

@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypedDict
 
+from course_utils.system import create_atomically
 from data_setup.format import (
     FORMS,
     MANIFEST,
@@ -17,7 +18,6 @@ from data_setup.format import (
     SetupError,
     StagingDirectory,
     check_manifest,
-    create_atomically,
     read_files,
     read_header,
 )

@@ -1,10 +1,5 @@
-from .atomic import create_atomically as create_atomically
-from .atomic import exclusive_lock as exclusive_lock
-from .atomic import remove_temporaries as remove_temporaries
-from .atomic import shared_lock as shared_lock
-from .atomic import sync_filesystem as sync_filesystem
-from .atomic import sync_folder as sync_folder
-from .atomic import write_atomically as write_atomically
+from .locks import exclusive_lock as exclusive_lock
+from .locks import shared_lock as shared_lock
 from .errors import SetupError as SetupError
 from .errors import UnreadableError as UnreadableError
 from .layout import ENCODED as ENCODED

@@ -7,6 +7,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from course_utils.data import LABELS_NAME, PackError
+from course_utils.system import remove_temporaries, write_atomically
 from data_setup.format import (
     ENCODED,
     FORMS,
@@ -22,8 +23,6 @@ from data_setup.format import (
     file_sha256,
     library_versions,
     manifest_text,
-    remove_temporaries,
-    write_atomically,
 )
 from data_setup.inspect.compare import Comparison, RawEvidence, compare_image
 from data_setup.inspect.declare import declare_layout

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 from course_utils.data import INFO_NAME, RawLayout
-from data_setup.format import sync_folder
+from course_utils.system import sync_folder
 
 
 def declare_layout(path: Path, layout: RawLayout) -> None:

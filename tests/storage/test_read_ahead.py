@@ -4,39 +4,18 @@ import mmap
 import os
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from course_utils.storage import page_cache, read_ahead, sample_costs
+from tests.storage.sparse_readers import SAMPLE_BYTES, ByMap, ByPread
 
 MEGABYTE = 2**20
 
 
-class Part(NamedTuple):
-    data: bytes
-
-
-class ByPread:
-    def __init__(self, path: Path) -> None:
-        self.fd = os.open(path, os.O_RDONLY)
-
-    def read(self, index: int) -> Part:
-        return Part(os.pread(self.fd, 4096, index * MEGABYTE))
-
-
-class ByMap:
-    def __init__(self, path: Path) -> None:
-        with path.open("rb") as file:
-            self.map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-
-    def read(self, index: int) -> Part:
-        return Part(self.map[index * MEGABYTE : index * MEGABYTE + 4096])
-
-
 @pytest.fixture
 def packed(tmp_path: Path, monkeypatch) -> Path:
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))  # for the classes above
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))  # for the readers
     path = tmp_path / "packed"
     path.write_bytes(os.urandom(16 * MEGABYTE))
     return path
@@ -47,10 +26,10 @@ def test_only_what_was_asked_for_is_read_from_the_disk(kind, packed):
     if reason := page_cache.why_not_measurable(packed):
         pytest.skip(reason)
     chosen = [9, 2, 13, 6]
-    cost = partial(sample_costs, partial(kind, packed), chosen, packed, cold=True)
-    assert cost(expect_random=True).reading.disk_bytes == 4096 * len(chosen)
+    cost = partial(sample_costs, partial(kind, packed, MEGABYTE), chosen, packed, cold=True)
+    assert cost(expect_random=True).reading.disk_bytes == SAMPLE_BYTES * len(chosen)
     if kind is ByMap and (read_ahead.window(packed) or 0) > 16384:
-        assert cost().reading.disk_bytes > 4096 * len(chosen)
+        assert cost().reading.disk_bytes > SAMPLE_BYTES * len(chosen)
 
 
 def test_files_of_others_are_left_alone(packed):

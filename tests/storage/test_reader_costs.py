@@ -1,46 +1,23 @@
 """What opening a file and reading samples cost, as the kernel counts it."""
 
-import mmap
 import os
 import subprocess
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from course_utils.storage import page_cache, sample_costs, strace
+from tests.storage.sparse_readers import SAMPLE_BYTES, ByMap, ByPread
 
 needs_strace = pytest.mark.skipif(bool(strace.why_not_traceable()), reason=strace.why_not_traceable())
-SIZE = 4096
-
-
-class Part(NamedTuple):
-    data: bytes
-
-
-class ByPread:
-    def __init__(self, path: Path) -> None:
-        self.fd = os.open(path, os.O_RDONLY)
-
-    def read(self, index: int) -> Part:
-        return Part(os.pread(self.fd, SIZE, index * SIZE))
-
-
-class ByMap:
-    def __init__(self, path: Path) -> None:
-        with path.open("rb") as file:
-            self.map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-
-    def read(self, index: int) -> Part:
-        return Part(self.map[index * SIZE : (index + 1) * SIZE])
 
 
 @pytest.fixture
 def packed(tmp_path: Path, monkeypatch) -> Path:
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))  # for the classes above
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))  # for the readers
     path = tmp_path / "packed"
-    path.write_bytes(os.urandom(64 * SIZE))
+    path.write_bytes(os.urandom(64 * SAMPLE_BYTES))
     return path
 
 
@@ -50,7 +27,7 @@ def test_calls_are_counted_by_phase(packed):
     assert costs.opening.calls["openat"] == 1
     assert "pread64" not in costs.opening.calls
     assert costs.reading.calls == {"pread64": 3}
-    assert costs.reading.read_bytes == costs.useful_bytes == 3 * SIZE
+    assert costs.reading.read_bytes == costs.useful_bytes == 3 * SAMPLE_BYTES
 
 
 @needs_strace
@@ -75,12 +52,12 @@ def test_bytes_from_the_disk_are_counted_only_when_the_cache_is_cold(packed):
     read = partial(sample_costs, partial(ByPread, packed), list(range(64)), packed)
     read(cold=True)
     assert read().reading.disk_bytes == 0
-    assert read(cold=True).reading.disk_bytes >= 64 * SIZE
+    assert read(cold=True).reading.disk_bytes >= 64 * SAMPLE_BYTES
 
 
 def test_without_tracing_no_calls_are_claimed(packed):
     costs = sample_costs(partial(ByPread, packed), [0], packed)
-    assert (costs.reading.calls, costs.reading.read_bytes, costs.useful_bytes) == (None, None, SIZE)
+    assert (costs.reading.calls, costs.reading.read_bytes, costs.useful_bytes) == (None, None, SAMPLE_BYTES)
 
 
 def test_error_of_the_reader_is_in_the_exception(packed):

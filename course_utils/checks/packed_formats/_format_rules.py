@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from course_utils.formats import FORMATS, Requirements
+from course_utils.format_trials import Requirements
+from course_utils.formats import FORMATS
 
 NAMES = tuple(name for _, name in FORMATS)
 # As the statement lists them.

@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from course_utils.checks.core import Evidence, Inputs, Mistake, Truth, type_name
-from course_utils.formats import Requirements
+from course_utils.format_trials import Requirements
 
 
 class Answer(TypedDict):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -12,8 +10,10 @@ from typing import TypeVar
 import msgspec
 
 from course_utils.grading.course.result import GRADER_FAULT, Result, Summary, Task, Versions
+from course_utils.system import write_atomically
 
 T = TypeVar("T")
+PRIVATE = 0o600
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,7 @@ class ResultStore:
         path = self.path(Task(result["lesson"], result["student"]))
         path.parent.mkdir(parents=True, exist_ok=True)
         data = msgspec.json.format(msgspec.json.encode(result), indent=1)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", suffix=".part", delete=False) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(file.name).replace(path)
+        write_atomically(path, [data], mode=PRIVATE)
 
     def remove(self, task: Task) -> None:
         """Remove a result, if there is one."""

@@ -27,7 +27,7 @@ class NotWrittenError(RuntimeError):
 
 def before_autograde(assignment: str, student: str, notebooks: list[str]) -> None:
     """Prepare a submission: nbgrader's hook before each one, named in `nbgrader_config.py`."""
-    course = _course_here(str(Path.cwd()))
+    course = _course_here()
     register(course, assignment)
     folder = Path(notebooks[0]).parent
     sanitize_folder(folder, assignment, course.lesson(assignment).files())
@@ -39,7 +39,7 @@ def after_autograde(assignment: str, student: str, notebooks: list[str]) -> None
 
     The formgrader serves that folder with a teacher's rights, pages with scripts included.
     """
-    course = _course_here(str(Path.cwd()))
+    course = _course_here()
     owner = Path(notebooks[0]).parent.parent.name  # `student` may be a pattern
     folder = course.folder(course.directory.autograded_directory, owner, assignment)
     kept = {*course.lesson(assignment).files(), f"{assignment}.ipynb", STAMP, SECRET}
@@ -51,9 +51,15 @@ def after_autograde(assignment: str, student: str, notebooks: list[str]) -> None
             path.unlink()
 
 
+def _course_here() -> Course:
+    """Return the course of the working directory, read again after its configuration has changed."""
+    root = Path.cwd()
+    return _course_at(root, (root / "nbgrader_config.py").stat().st_mtime_ns)
+
+
 @lru_cache(maxsize=4)
-def _course_here(root: str) -> Course:
-    return course_at(Path(root))
+def _course_at(root: Path, changed: int) -> Course:
+    return course_at(root)
 
 
 def register(course: Course, lesson: str) -> None:
@@ -97,7 +103,6 @@ def write(course: Course, task: Task, settings: str = "") -> None:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # raised by nbgrader's use of its database library
-                deadlines.grant_extension(course, task)
                 app.start()
         except Exception as error:
             raise NotWrittenError("\n".join([*messages, str(error)])) from error

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
 
-from course_utils.grading.notebook import is_setup
+from course_utils.grading.notebook import is_setup, state_version
 from course_utils.validation import mark_demonstration
-
-VERSION = "course_version"
 
 
 class MarkCells(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no type information
@@ -20,7 +17,7 @@ class MarkCells(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no 
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:  # noqa: ANN401 - nbconvert's own
         """Mark the cells of `nb`."""
-        nb.metadata[VERSION] = version("feeding-the-gpu")
+        state_version(nb.metadata)
         for cell in nb.cells:
             if cell.cell_type == "code" and not (is_setup(cell) or is_grade(cell) or is_solution(cell)):
                 mark_demonstration(cell)

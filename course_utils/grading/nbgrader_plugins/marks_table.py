@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import csv
-import tempfile
+import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from typing import NamedTuple
 from nbgrader.api import Gradebook, MissingEntry, Student
 
 from course_utils.grading.course import Course, Task
+from course_utils.system import write_atomically
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # how formulas begin, in full width, too
 Row = list[object]
@@ -55,14 +56,10 @@ def export_marks(course: Course, lessons: list[str], student: str, target: Path,
         found = [one for one in book.students if student in ("", one.id)]
         people = [_person(course, book, one, lessons) for one in found]
     rows = FORMS[form](lessons, people, [course.lesson(lesson).points for lesson in lessons])
+    table = io.StringIO(newline="")
+    csv.writer(table).writerows(rows)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        "w", dir=target.parent, prefix=".", newline="", encoding="utf-8", delete=False
-    ) as file:
-        csv.writer(file).writerows(rows)
-    part = Path(file.name)
-    part.chmod(0o600)  # marks are private
-    part.replace(target)
+    write_atomically(target, [table.getvalue().encode()], mode=0o600)  # marks are private
     return len(people)
 
 

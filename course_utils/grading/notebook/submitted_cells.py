@@ -8,6 +8,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from course_utils.grading.notebook.release_version import compare_version
 from course_utils.grading.notebook.text_encoding import UTF_8, decode_text
 from course_utils.grading.submission import Finding
 
@@ -140,6 +141,8 @@ def _compare_frame(data: dict[str, Any], released: NotebookNode, findings: list[
     if data.get("nbformat") != released.nbformat:
         findings.append(Finding("damaged", f"The notebook's format is {_short(data.get('nbformat'))}."))
     metadata = data.get("metadata")
+    if isinstance(metadata, dict):
+        findings += compare_version(metadata)
     kernel = metadata.get("kernelspec") if isinstance(metadata, dict) else None
     language = kernel.get("language", "python") if isinstance(kernel, dict) else "python"
     if language != "python":  # kernels of any name run Python; which one is a matter of the site

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from course_utils.grading.course import LateWork, Summary
 from course_utils.grading.scoring.scorer import STATUSES
+from course_utils.grading.submission import OTHER_VERSION
 
 BAR_WIDTH, MAX_CELL_WIDTH = 40, 120
 
@@ -87,10 +88,25 @@ def findings(results: Sequence[Summary]) -> str:
     lines = []
     for result in sorted(results, key=lambda one: (one["lesson"], one["student"])):
         for finding in result["findings"]:
+            if finding["kind"] == OTHER_VERSION:
+                continue
             lines.append(
                 printable(f"{result['lesson']}  {result['student']}: {finding['kind']}: {finding['what']}")
             )
     return "\n".join([*lines, *_copies(results)]) or "Every submission was as released."
+
+
+def versions(results: Sequence[Summary]) -> str:
+    """List the notebooks that were released with another version of the course; empty without any."""
+    students: dict[tuple[str, str], list[str]] = {}
+    for result in results:
+        for finding in result["findings"]:
+            if finding["kind"] == OTHER_VERSION:
+                students.setdefault((result["lesson"], finding["what"]), []).append(result["student"])
+    return "\n".join(
+        printable(f"{lesson}  {', '.join(sorted(names))}: {what}")
+        for (lesson, what), names in sorted(students.items())
+    )
 
 
 def _copies(results: Sequence[Summary]) -> list[str]:
@@ -111,5 +127,8 @@ def full(results: Sequence[Summary]) -> str:
         "Points by exercise": histogram(results),
         "Most frequent mistakes": mistakes(results),
         "Damaged, tampered with, suspicious": findings(results),
+        "Notebooks of other versions": versions(results),
     }
-    return "\n".join(f"## {title}\n\n```\n{text}\n```\n" for title, text in parts.items()) if results else ""
+    if not results:
+        return ""
+    return "\n".join(f"## {title}\n\n```\n{text}\n```\n" for title, text in parts.items() if text)

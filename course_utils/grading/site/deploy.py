@@ -102,10 +102,9 @@ def install_environment(site: Site, compile_bytecode: bool = True) -> Iterator[s
     """
     stamp = site.environment / READY
     requirements = site.source / "requirements.txt"
-    lock = requirements.read_text()
-    contents = lock + revision(site.source)
+    version, lock = revision(site.source), requirements.read_text()
     installed = stamp.read_text() if stamp.is_file() else ""
-    if installed == contents:
+    if installed == f"{version}\n{lock}":
         return
     _refuse_private(site.python)
     uv = shutil.which("uv") or shutil.which("uv", path=site.source / ".tools" / "bin")
@@ -113,14 +112,14 @@ def install_environment(site: Site, compile_bytecode: bool = True) -> Iterator[s
         raise DeployError(f"uv is not installed; this installs it: make -C {site.source} data")
     install: list[str | Path] = [uv, "pip", "install", "--quiet", "--python", site.environment]
     install += ["--compile-bytecode"] if compile_bytecode else []
-    packages_stay = installed.startswith(lock)
+    packages_stay = installed.partition("\n")[2] == lock
     if packages_stay:
         run(*install, "--no-deps", "--reinstall-package", "feeding-the-gpu", site.source)
     else:
         run(uv, "venv", "--quiet", "--clear", "--python", site.python, site.environment)
         run(*install, "--requirements", requirements, site.source)
     run("chmod", "-R", "go+rX", site.environment)
-    stamp.write_text(contents)
+    stamp.write_text(f"{version}\n{lock}")
     yield f"{'updated the course in' if packages_stay else 'installed'} the environment {site.environment}"
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+OTHER_VERSION = "other version"
+
 
 @dataclass(frozen=True)
 class Finding:
     """Something in a submission that is not as released.
 
     Attributes:
-        kind: `damaged` (may be an accident), `tampered` (is none), or `suspicious` (for a teacher to read).
+        kind: `damaged` (may be an accident), `tampered` (is none), or `suspicious` (for a teacher to read), or
+            `other version` (of the course, where it was released).
         what: One sentence for the teacher.
     """
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_utils.checks.packed_formats import _format_rules as rules
-from course_utils.formats import Requirements
+from course_utils.format_trials import Requirements
 
 SEEDS = range(5)
 

@@ -16,8 +16,8 @@ import pytest
 from data_setup.cli import main
 from data_setup.create import finalize
 from data_setup.create.render import CHUNK
-from data_setup.format.atomic import exclusive_lock
 from data_setup.format.layout import FORMS, JPEGS, STAGING, StagingDirectory, image_name
+from data_setup.format.locks import exclusive_lock
 from data_setup.inspect.verify import find_problems
 from tests.data_setup.faults.scenarios import begin
 from tests.data_setup.file_content import files_of, flip_bit

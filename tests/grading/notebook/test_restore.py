@@ -1,6 +1,7 @@
 """Restoring notebooks that are not as released; the attacks are restored in the same way."""
 
 import json
+from importlib.metadata import version
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, writes
@@ -69,6 +70,21 @@ def test_outputs_and_metadata_of_a_submission_are_dropped(released):
     restored = _repaired(released, edit)
     assert restored.notebook.cells[2].outputs == []
     assert "widgets" not in restored.notebook.metadata
+
+
+@pytest.mark.parametrize(
+    ("stated", "kinds"),
+    [
+        ("0.0.1", ["other version"]),
+        (version("feeding-the-gpu"), []),
+        (None, []),
+        ("1.0; import os", []),
+        ({"deep": [1]}, []),
+    ],
+)
+def test_notebook_of_another_version_is_reported(released, stated, kinds):
+    restored = _repaired(released, lambda data: data["metadata"].update(course_version=stated))
+    assert [finding.kind for finding in restored.findings] == kinds
 
 
 @pytest.mark.parametrize("kind", ["markdown", "raw"])

@@ -1,6 +1,8 @@
 """The report after grading, for constructed results."""
 
 from course_utils.grading.scoring import regrade, report
+from course_utils.grading.scoring.scorer import _status
+from course_utils.grading.submission import OTHER_VERSION, Finding
 
 
 def _result(student, points, mistake="", status="", **provenance):
@@ -77,3 +79,12 @@ def test_another_submission_is_not_a_regrade():
     assert not regrade.is_regrade(of("first"), of("later"))
     assert not regrade.is_regrade(None, of("first"))
     assert not regrade.is_regrade({**of("first"), "status": "grader fault"}, of("first"))
+
+
+def test_notebooks_of_other_versions_are_listed_apart_and_change_no_status():
+    old = {"kind": OTHER_VERSION, "what": "The notebook is from version 1.0.0 of the course."}
+    found = [_result(name, 2.0) | {"findings": [old]} for name in ("bob", "ann")]
+    assert report.versions(found).endswith("ann, bob: The notebook is from version 1.0.0 of the course.")
+    assert report.findings([found[0]]) == "Every submission was as released."
+    assert report.versions([_result("ann", 2.0)]) == ""
+    assert _status([], [Finding(**old)]) == "right"

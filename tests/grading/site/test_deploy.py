@@ -146,8 +146,9 @@ def test_packages_stay_where_only_the_course_has_changed(toy, monkeypatch):
     changes, commands = install()
     assert changes == [f"updated the course in the environment {toy.environment}"]
     assert "--no-deps --reinstall-package feeding-the-gpu" in commands[0]
-    (toy.source / "requirements.txt").write_text("numpy==2.1\n")
-    assert [command.split()[1] for command in install()[1]] == ["venv", "pip"]
+    for lock in ("numpy==2.0\ntorch==2.15\n", "numpy==2.0\n"):  # one more package, and one fewer
+        (toy.source / "requirements.txt").write_text(lock)
+        assert [command.split()[1] for command in install()[1]] == ["venv", "pip"]
 
 
 def test_folder_of_another_account_is_refused(toy, monkeypatch):
