@@ -11,7 +11,7 @@ from tests.lessons.lesson import COURSE
 NOWHERE = "http://127.0.0.1:9"
 
 
-@pytest.mark.slow  # `make check` calls them itself
+@pytest.mark.proof  # `make check` calls them itself
 @pytest.mark.parametrize(
     "command",
     ["ruff check --no-cache", "ruff format --no-cache --check", "mypy"],

@@ -12,6 +12,8 @@ from tests.browser.hub import PASSWORD, STUDENTS, TEACHER, Hub, as_user, missing
 from tests.browser.test_lab import KERNEL_READY, RUN_MS
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read, solved
 
+# Grading, feedback and the browser have tests of their own; a Hub takes two minutes to start, use and stop.
+pytestmark = pytest.mark.proof
 LESSON = LESSONS[0]
 ANN, BOB = STUDENTS
 

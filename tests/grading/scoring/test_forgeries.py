@@ -7,12 +7,14 @@ import pytest
 
 from course_utils.grading.course.lesson import Lesson
 from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.isolation import backends
+from course_utils.grading.sandbox.isolation import Limits, backends
 from course_utils.grading.scoring.examination import Sandboxes
 from tests.bank import Answer, answers, read_answers
 from tests.grading.attacks import any_check
 from tests.grading.scoring.single_answer import LESSON_OF, grade_answer
 
+# Some forgeries wait for an answer that never comes.
+LIMITS = Limits(cell_seconds=30, exercise_seconds=60)
 FORGERIES = Path(any_check.__file__).parent / "forgeries"
 
 try:
@@ -41,7 +43,7 @@ ATTACKED = [
 
 @pytest.fixture(scope="module")
 def sandboxes() -> Iterator[Sandboxes]:
-    with Sandbox(KIND) as first, Sandbox(KIND) as second:
+    with Sandbox(KIND, limits=LIMITS) as first, Sandbox(KIND, limits=LIMITS) as second:
         yield first, second
 
 
