@@ -2,24 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Self
 
 from course_utils.loading.decoder_threads import DecoderThreads
 from course_utils.loading.device_prefetch import Batch
-
-
-@dataclass
-class Position:
-    """Where an iteration is.
-
-    Args:
-        epoch: Number of the epoch.
-        delivered: Batches of it that were delivered.
-    """
-
-    epoch: int = 0
-    delivered: int = 0
 
 
 class EpochIterator(Iterator[Batch]):

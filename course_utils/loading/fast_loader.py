@@ -8,6 +8,7 @@ pickling, no collating and no tensor per image. The decoder is libjpeg-turbo, th
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -22,16 +23,10 @@ from course_utils.loading.broken_images import Broken, OnError, require_policy, 
 from course_utils.loading.buffer_pool import BufferPool
 from course_utils.loading.decoder_threads import DecoderThreads
 from course_utils.loading.device_prefetch import Batch, prefetch_to_device
-from course_utils.loading.epoch_iterator import EpochIterator, Position
-from course_utils.loading.sampler import EpochOrder, OrderOptions, SharedSettings
+from course_utils.loading.epoch_iterator import EpochIterator
+from course_utils.loading.loader_state import LoaderState, Position, position_from, state_at
+from course_utils.loading.sampler import EpochOrder, OrderOptions
 from course_utils.system import usable_cores
-
-
-class LoaderState(SharedSettings):
-    """State of a `FastLoader`: settings of its order, hash of its images, epoch and batches delivered."""
-
-    content: str
-    position: list[int]
 
 
 class FastLoader:
@@ -52,7 +47,8 @@ class FastLoader:
         in_flight: Batches being decoded or waiting, at least 1. Memory holds two more, and the index.
         verify: Compare each member with its checksum; without it, damage may give wrong pixels silently.
         layout: Layout of raw members, for packs that do not state it.
-        **order: `shuffle`, `seed`, `drop_last`, `rank` and `world_size`, as of `EpochOrder`.
+        **order: `shuffle`, `seed`, `drop_last`, `rank` and `world_size`, as of `EpochOrder`. Over all ranks
+            an epoch holds each image once, without padding; with `drop_last`, all have as many full batches.
 
     Raises:
         FileNotFoundError: A pack is missing.
@@ -92,32 +88,18 @@ class FastLoader:
         return len(self.order)
 
     def state_dict(self) -> LoaderState:
-        """Return the state from which another loader can resume; it can be written as JSON."""
-        position = [self._position.epoch, self._position.delivered]
-        return {**self.order.shared_settings(), "content": self.images.content, "position": position}
+        """Return the state from which a loader can resume, on any rank; it can be written as JSON."""
+        return state_at(self._position, self.order, self.images.content)
 
     def load_state_dict(self, state: LoaderState) -> None:
-        """Let the next `iter` resume an epoch.
+        """Let the next `iter` resume an epoch, also with another batch size or number of ranks.
 
         Raises:
-            ValueError: The state belongs to another loader or other images, or its position cannot be.
+            ValueError: The state belongs to another loader or other images, is of an earlier version, or its
+                position cannot be.
         """
-        own, found = self.state_dict(), dict(state)
-        other = [
-            f"{key} is {found.get(key)!r} there and {value!r} here"
-            for key, value in own.items()
-            if key != "position" and found.get(key) != value
-        ]
-        if other:
-            raise ValueError(f"this state belongs to another loader: {', '.join(other)}")
-        match found.get("position"):
-            case [int(epoch), int(delivered)] if epoch >= 0 and 0 <= delivered <= len(self):
-                self._position, self._next = Position(epoch, delivered), Position(epoch, delivered)
-            case position:
-                raise ValueError(
-                    f"this state has the position {position!r}; it must be an epoch and a number of batches, "
-                    f"from 0 to {len(self)}"
-                )
+        self._next = position_from(state, self.order, self.images.content)
+        self._position = replace(self._next)
 
     def __iter__(self) -> Iterator[Batch]:
         last = self._last()
@@ -131,30 +113,31 @@ class FastLoader:
     def _batches(self, position: Position, threads: DecoderThreads) -> Iterator[Batch]:
         """Yield the batches of an epoch that are not empty, and keep the position."""
         errors: list[PackError] = []
-        is_empty = position.delivered == 0  # so far
+        is_empty = position.samples == 0  # so far
         batches = self._decoded(threads, position, errors)
         if self.device.type == "cuda":
             batches = prefetch_to_device(batches, self.device, self._transformed)
-        for delivered, batch in batches:
-            position.delivered = delivered
+        for consumed, batch in batches:
+            position.samples = consumed
             if len(batch[1]):
                 is_empty = False
                 yield batch
         if is_empty and errors:
             raise PackError(f"no image of the epoch can be read; the first error: {errors[0]}") from errors[0]
-        position.epoch, position.delivered = position.epoch + 1, 0
+        position.epoch, position.samples = position.epoch + 1, 0
 
     def _decoded(
         self, threads: DecoderThreads, position: Position, errors: list[PackError]
     ) -> Iterator[tuple[int, Batch]]:
-        delivered = position.delivered
-        parts = iter(self.order.batches(position.epoch, delivered))
+        """Yield each batch with the number of samples that all ranks have consumed after it."""
+        start, steps = position.samples, 0
+        parts = iter(self.order.batches(position.epoch, start))
         in_flight = deque(self._submit(threads, part) for part in islice(parts, self.in_flight))
         while in_flight:
             batch = self._collect(in_flight.popleft(), errors)
             in_flight.extend(self._submit(threads, part) for part in islice(parts, 1))
-            delivered += 1
-            yield delivered, batch
+            steps += 1
+            yield self.order.consumed_after(start, steps), batch
 
     def _submit(self, threads: DecoderThreads, part: np.ndarray) -> "_Pending":
         """Split a batch among all threads, so that the first one is complete as soon as possible."""

@@ -159,7 +159,7 @@ def resumed(path, rank, options, stops, epochs):
     """Iterate over the epochs, stop, and resume with a new loader from the state; check the pixels."""
     loader, state, seen = FastLoader(path, rank=rank, **options), None, [[] for _ in range(epochs)]
     stops = iter(stops)
-    while (epoch := loader.state_dict()["position"][0]) < epochs:
+    while (epoch := loader.state_dict()["epoch"]) < epochs:
         stop = next(stops, None)
         for count, (images, labels) in enumerate(loader):
             check_pixels(images, labels)
@@ -184,10 +184,29 @@ def test_iterating_anew_starts_next_epoch(path):
     assert labels_of(one) == (labels_of(other), labels_of(other))[1]
 
 
-def test_state_of_another_loader_is_rejected(path):
-    state = FastLoader(path, 4).state_dict()
-    with pytest.raises(ValueError, match="another loader: batch_size is 4 there and 5 here"):
-        FastLoader(path, 5).load_state_dict(state)
+def test_state_of_another_order_is_rejected(path):
+    state = FastLoader(path, 4, shuffle=True, seed=4).state_dict()
+    with pytest.raises(ValueError, match="another loader: shuffle is True there and False here, seed is 4"):
+        FastLoader(path, 4).load_state_dict(state)
+
+
+def test_epoch_continues_on_another_number_of_ranks_with_another_batch_size(path):
+    before, seen = [FastLoader(path, 3, shuffle=True, rank=rank, world_size=2) for rank in range(2)], []
+    for loader in before:
+        for count, (_, labels) in enumerate(loader):
+            seen += labels.tolist()
+            if count == 1:
+                break
+    states = [json.dumps(loader.state_dict()) for loader in before]
+    assert states[0] == states[1]
+    after = [FastLoader(path, 2, shuffle=True, rank=rank, world_size=4) for rank in range(4)]
+    for loader in after:
+        loader.load_state_dict(json.loads(states[0]))
+        seen += [label for labels in labels_of(loader) for label in labels]
+    assert sorted(seen) == list(range(23))
+    assert {json.dumps(loader.state_dict()) for loader in after} == {
+        json.dumps({**before[0].state_dict(), "epoch": 1, "samples": 0})
+    }
 
 
 def test_state_of_another_pack_of_as_many_images_is_rejected(path, tmp_path):
@@ -201,11 +220,14 @@ def test_state_of_another_pack_of_as_many_images_is_rejected(path, tmp_path):
             FastLoader(pack, 4).load_state_dict(state)
 
 
-@pytest.mark.parametrize("position", [[-1, 0], [0, -1], [0, 7], [0], [0.5, 0], None, "01", ["0", "1"]])
+@pytest.mark.parametrize(
+    "position", [(-1, 0), (0, -1), (0, 24), (0, None), (0.5, 0), (None, None), ("0", "1")]
+)
 def test_state_with_an_impossible_position_is_rejected(path, position):
     loader = FastLoader(path, 4)
+    epoch, samples = position
     with pytest.raises(ValueError, match="position"):
-        loader.load_state_dict({**loader.state_dict(), "position": position})
+        loader.load_state_dict({**loader.state_dict(), "epoch": epoch, "samples": samples})
     assert labels_of(loader) == labels_of(FastLoader(path, 4))
 
 

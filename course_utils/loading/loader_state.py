@@ -1,0 +1,94 @@
+"""Where a loader is in its sequence of epochs, and the state from which any number of ranks can resume."""
+
+from dataclasses import dataclass
+from typing import TypedDict
+
+from course_utils.loading.sampler import EpochOrder
+
+
+@dataclass
+class Position:
+    """Where an iteration is.
+
+    Args:
+        epoch: Number of the epoch.
+        samples: Samples of it that all ranks together have consumed.
+    """
+
+    epoch: int = 0
+    samples: int = 0
+
+
+class LoaderState(TypedDict):
+    """State of a `FastLoader`, the same on every rank after the same number of steps.
+
+    Attributes:
+        epoch: Number of the epoch.
+        samples: Samples of it that all ranks together have consumed.
+        images: Number of images.
+        shuffle: Whether each epoch has another order.
+        seed: Seed of these orders.
+        content: Hash of the images and labels.
+    """
+
+    epoch: int
+    samples: int
+    images: int
+    shuffle: bool
+    seed: int
+    content: str
+
+
+def state_at(position: Position, order: EpochOrder, content: str) -> LoaderState:
+    """Return the state of a loader.
+
+    Args:
+        position: Where it is.
+        order: The order of its epochs.
+        content: Hash of its images.
+    """
+    return {
+        "epoch": position.epoch,
+        "samples": position.samples,
+        "images": order.images,
+        "shuffle": order.shuffle,
+        "seed": order.seed,
+        "content": content,
+    }
+
+
+def position_from(state: LoaderState, order: EpochOrder, content: str) -> Position:
+    """Return the position in a state.
+
+    Args:
+        state: Of a loader with any batch size, number of ranks and `drop_last`.
+        order: The order of the epochs of the loader that resumes.
+        content: Hash of its images.
+
+    Raises:
+        ValueError: The state belongs to a loader with another order or other images, counts batches as
+            earlier versions did, or its position cannot be.
+    """
+    found = dict(state)
+    if "position" in found:
+        raise ValueError(
+            "this state is of an earlier version, which counted the batches of each rank: its position means "
+            "something else on another number of ranks. Start the epoch again, or replace `position` by "
+            "`epoch` and `samples`, which is batches * batch_size * world_size, at most the number of images"
+        )
+    own = state_at(Position(), order, content)
+    other = [
+        f"{key} is {found.get(key)!r} there and {value!r} here"
+        for key, value in own.items()
+        if key not in ("epoch", "samples") and found.get(key) != value
+    ]
+    if other:
+        raise ValueError(f"this state belongs to another loader: {', '.join(other)}")
+    match found.get("epoch"), found.get("samples"):
+        case int(epoch), int(samples) if epoch >= 0 and 0 <= samples <= order.images:
+            return Position(epoch, samples)
+        case epoch, samples:
+            raise ValueError(
+                f"this state has the position epoch={epoch!r}, samples={samples!r}; it must be two integers, "
+                f"the samples from 0 to {order.images}"
+            )
