@@ -1,15 +1,23 @@
 """Check a shuffle buffer, and a function that says how large it must be for a wanted mixing."""
 
 import operator
-import random
 from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
-import torch
 
-from course_utils.checks.core import AttemptOf, Evidence, Inputs, Mistake, Truth, attempt, type_name, value_of
+from course_utils.checks.core import (
+    AttemptOf,
+    Evidence,
+    Inputs,
+    Mistake,
+    Truth,
+    attempt,
+    generator_states,
+    type_name,
+    value_of,
+)
 from course_utils.checks.packed_formats._shuffled_epoch import World, expect_bounds, expect_each_once
 from course_utils.checks.packed_formats._shuffled_order import expect_generator, expect_mixed
 from course_utils.checks.world import Handle
@@ -81,7 +89,7 @@ def probe(
     inputs: Inputs, world: Handle, shuffled: Callable[..., Any], buffer_size: Callable[..., Any]
 ) -> Found:
     """Read epochs through the student's buffer, some at the same time, then ask for the sizes."""
-    before, not_iterable = _global_states(), list[str]()
+    before, not_iterable = generator_states(), list[str]()
     seeds = inputs["seeds"]
     generators = {plan.generator: np.random.default_rng(seeds[plan.seed]) for plan in PLANS.values()}
     for group in GROUPS:
@@ -96,19 +104,11 @@ def probe(
                 not_iterable.append(type_name(result))
         for _ in zip_longest(*epochs):
             pass
-    after = _global_states()
+    after = generator_states()
     return {
         "not_iterable": not_iterable,
         "changed": [name for name, state in before.items() if state != after[name]],
         "sizes": attempt(lambda: [_whole(buffer_size(**mixing)) for mixing in inputs["mixings"]]),
-    }
-
-
-def _global_states() -> dict[str, object]:
-    return {
-        "random": random.getstate(),
-        "np.random": repr(np.random.get_state()),  # noqa: NPY002 - the global one is what it asks for
-        "torch": torch.get_rng_state().tolist(),
     }
 
 

@@ -1,0 +1,137 @@
+"""Check a sampler that shares the samples of an evaluation among ranks."""
+
+import operator
+from collections.abc import Callable, Iterable, Sized
+from functools import partial
+from itertools import islice, zip_longest
+from typing import Any, NamedTuple, TypedDict
+
+import numpy as np
+
+from course_utils.checks.core import (
+    AttemptOf,
+    Evidence,
+    Inputs,
+    Truth,
+    as_in_process,
+    attempt,
+    type_name,
+    value_of,
+)
+from course_utils.checks.many_nodes._evaluation_shares import (
+    NOT_A_NUMBER,
+    Evaluation,
+    Read,
+    expect_each_once,
+    expect_lengths,
+    expect_same_again,
+    expect_samplers,
+)
+
+_ENDED = object()
+
+
+class Rank(NamedTuple):
+    """A rank of an evaluation, both by number."""
+
+    evaluation: int
+    rank: int
+
+
+class Found(TypedDict):
+    """What each rank's sampler does, what new ones yield in turns, and changed global generators."""
+
+    ranks: list[AttemptOf[Read]]
+    in_turns: AttemptOf[list[list[int]]]
+    changed: list[str]
+
+
+def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+    """Draw evaluations: samples on ranks that do and do not divide them, few samples, none, one rank."""
+    some, more = ((3, 4), (3, 5), (4, 5), (5, 4))[rng.integers(4)]
+    evaluations = [
+        (some * int(rng.integers(11, 15)) + int(rng.integers(1, some)), some),
+        (more * int(rng.integers(7, 10)) + int(rng.integers(1, more)), more),
+        (some * int(rng.integers(5, 8)), some),
+        (int(rng.integers(25, 35)), 1),
+        (more + 1, more),  # in blocks of two, the last ranks have none
+        (int(rng.integers(2, 5)), 7),
+        (0, 2),
+    ]
+    ranks = [(number, rank) for number, (_, size) in enumerate(evaluations) for rank in range(size)]
+    order = [ranks[place] for place in rng.permutation(len(ranks))]
+    return {"evaluations": evaluations, "order": order}, {"evaluations": evaluations, "order": order}
+
+
+def probe(inputs: Inputs, sampler: Callable[..., Any]) -> Found:
+    """Build the sampler of each rank and read it twice, then build new ones and read them in turns."""
+    changed = set[str]()
+    evaluations = [Evaluation(*drawn) for drawn in inputs["evaluations"]]
+    asked = [Rank(*drawn) for drawn in inputs["order"]]
+
+    def build(place: int) -> Any:  # noqa: ANN401 - whatever the student returns
+        evaluation = evaluations[asked[place].evaluation]
+        return sampler(evaluation.samples, asked[place].rank, evaluation.ranks)
+
+    def read(place: int) -> Read:
+        limit = evaluations[asked[place].evaluation].samples + 1
+        with as_in_process(2 * place, changed):
+            built = build(place)
+            if not (isinstance(built, Iterable) and isinstance(built, Sized)):
+                return {"kind": type_name(built), "lengths": [], "numbers": [], "again": []}
+            before, numbers = len(built), _numbers(built, limit)
+        with as_in_process(2 * place + 1, changed):
+            again, after = _numbers(built, limit), len(built)
+        return {"kind": "", "lengths": [before, after], "numbers": numbers, "again": again}
+
+    def read_in_turns() -> list[list[int]]:
+        limit = max(evaluation.samples for evaluation in evaluations) + 1
+        with as_in_process(2 * len(asked), changed):
+            return _in_turns([build(place) for place in range(len(asked))], limit)
+
+    ranks: list[Any] = [attempt(partial(read, place)) for place in range(len(asked))]
+    is_read = all("value" in one and not one["value"]["kind"] for one in ranks)
+    turns: Any = attempt(read_in_turns) if is_read else {"value": []}
+    return {"ranks": ranks, "in_turns": turns, "changed": sorted(changed)}
+
+
+def _numbers(sampler: Iterable[object], limit: int) -> list[int]:
+    return [_number(sample) for sample in islice(sampler, limit)]
+
+
+def _number(sample: object) -> int:
+    try:
+        return operator.index(sample)  # type: ignore[arg-type]  # whatever the student yields
+    except TypeError:
+        return NOT_A_NUMBER
+
+
+def _in_turns(samplers: list[Any], limit: int) -> list[list[int]]:
+    """Read samplers at the same time, a number of each in turn."""
+    rows = list(islice(zip_longest(*samplers, fillvalue=_ENDED), limit))
+    return [
+        [_number(row[place]) for row in rows if row[place] is not _ENDED] for place in range(len(samplers))
+    ]
+
+
+def judge(truth: Truth, found: Evidence) -> str:
+    """Check the shares of each evaluation, then lengths, then that they are the same each time."""
+    order = [Rank(*drawn) for drawn in truth["order"]]
+    evaluations = [Evaluation(*drawn) for drawn in truth["evaluations"]]
+    attempts = dict(zip(order, found["ranks"], strict=True))
+    by_evaluation = [
+        [attempts[Rank(number, rank)] for rank in range(evaluation.ranks)]
+        for number, evaluation in enumerate(evaluations)
+    ]
+    for evaluation, of_ranks in zip(evaluations, by_evaluation, strict=True):
+        expect_samplers(evaluation, of_ranks)
+    read: list[Read] = [one["value"] for one in found["ranks"]]
+    for evaluation, of_ranks in zip(evaluations, by_evaluation, strict=True):
+        shares = [one["value"] for one in of_ranks]
+        expect_each_once(evaluation, shares)
+        expect_lengths(evaluation, shares)
+    expect_same_again(read, value_of(found["in_turns"]), found["changed"])
+    return (
+        "Every sample is evaluated exactly once on any number of ranks, in shares as even as can be, and "
+        "each length is right."
+    )
