@@ -69,17 +69,18 @@ def _confirm(classes: int) -> None:
 
 
 def _is_finished(source: "Identity", options: argparse.Namespace) -> bool:
-    from data_setup.create import is_finished, set_identity
+    from data_setup.create import is_finished, save_indexes, set_identity
 
     finished = is_finished(options.out, set_identity(source, options.shards))
     if finished:
+        save_indexes(options.out)
         print(f"{options.out} already holds the set.")
     return finished
 
 
 def _create(source: "Source[ItemT]", options: argparse.Namespace) -> None:
     from course_utils.system import usable_cores
-    from data_setup.create import create_set
+    from data_setup.create import create_set, save_indexes
 
     if options.shard is not None and not 0 <= options.shard < options.shards:
         raise SetupError(
@@ -87,6 +88,7 @@ def _create(source: "Source[ItemT]", options: argparse.Namespace) -> None:
         )
     create_set(source, options.out, options.shards, options.shard, options.workers or usable_cores())
     if options.shard is None:
+        save_indexes(options.out)
         _print_description(options.out)
     else:
         print(f"Shard {options.shard} of {options.shards} is finished.")
@@ -94,9 +96,10 @@ def _create(source: "Source[ItemT]", options: argparse.Namespace) -> None:
 
 def merge(options: argparse.Namespace) -> None:
     """Publish a set whose shards were made one by one."""
-    from data_setup.create import merge_shards
+    from data_setup.create import merge_shards, save_indexes
 
     merge_shards(options.out)
+    save_indexes(options.out)
     _print_description(options.out)
 
 

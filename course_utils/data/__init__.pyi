@@ -16,4 +16,5 @@ from .packed_images import PackedImages as PackedImages
 from .synthetic import SyntheticImageDataset as SyntheticImageDataset
 from .transforms import transform as transform
 from .verified_jpegs import VerifiedJpegDataset as VerifiedJpegDataset
+from .zip_directory import index_path as index_path
 from .zip_index import ZipIndex as ZipIndex

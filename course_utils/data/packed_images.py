@@ -13,6 +13,7 @@ from simplejpeg import decode_jpeg, decode_jpeg_header
 
 from course_utils.data.pack import INFO_NAME, PackError, RawLayout
 from course_utils.data.pack_access import layout_to_read, open_indexed_pack, require_images, require_labels
+from course_utils.data.zip_directory import index_path
 from course_utils.data.zip_index import ZipIndex
 
 
@@ -20,8 +21,8 @@ class PackedImages:
     """Images and labels of one or more packs, sorted by name; any thread or process may read them.
 
     Args:
-        path: A pack of JPEG or raw members, or a list of shards. An index saved as `<zip>.index.npy` is
-            used.
+        path: A pack of JPEG or raw members, or a list of shards. A saved index beside a
+            pack is used.
         size: Height and width to resize to; None if all images have the same size.
         verify: Compare each member with its checksum. Without it, a damaged or overwritten pack gives wrong
             pixels or another image under the label, without an error.
@@ -136,7 +137,7 @@ class _Images(NamedTuple):
 
 
 def _images(path: str | Path, layout: RawLayout | None) -> _Images:
-    index, info = open_indexed_pack(path, f"{path}.index.npy")
+    index, info = open_indexed_pack(path, index_path(path))
     description = index.find(INFO_NAME)
     encoded = np.delete(index.table["name"], description)
     names = [name.decode() for name in encoded]

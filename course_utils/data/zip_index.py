@@ -7,36 +7,24 @@ one file position, which forked processes share, and keep a Python object for ea
 
 import bisect
 import itertools
-import mmap
 import os
+import secrets
 import struct
 import weakref
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
-from course_utils.data.zip_format import (
-    CENTRAL,
-    CENTRAL_SIGNATURE,
-    END,
-    END64,
-    END_SIGNATURE,
-    LOCAL,
-    LOCAL_SIGNATURE,
-    LOCATOR64,
-    LOCATOR64_SIGNATURE,
-    MAX32,
-    ZIP64_EXTRA,
-)
+from course_utils.data.zip_directory import Row, find_directory, index_path, parse_members
+from course_utils.data.zip_format import LOCAL, LOCAL_SIGNATURE
 
 MAX_OVERHEAD = LOCAL.size + 2 * 0xFFFF + 24  # longest header, name, extra field and data descriptor
-ENCRYPTED, UTF8 = 1, 1 << 11
 CHUNK = 100_000  # members that are Python objects at a time
-
-Row = tuple[bytes, int, int, int, int]  # name, offset, span, size, CRC
+BLOCK = 1 << 18  # bytes
 
 
 class ZipIndex:
@@ -44,8 +32,9 @@ class ZipIndex:
 
     Args:
         path: The zip. Directories in it are left out.
-        saved: A file that `save` wrote. It is mapped if it is intact, and size and modification time of the
-            zip are unchanged; otherwise the zip is scanned.
+        saved: A file that `save` wrote. It is mapped if it is intact and belongs to this zip: the size of the
+            zip and the checksum of its directory are compared. Otherwise the zip is scanned, and the file is
+            replaced if there is one and its folder can be written.
 
     Raises:
         ValueError: A member is compressed or encrypted, or two have the same name.
@@ -56,18 +45,19 @@ class ZipIndex:
         self.path, self.saved = Path(path), Path(saved) if saved else None
         self._fd = os.open(self.path, os.O_RDONLY)
         self.close = weakref.finalize(self, os.close, self._fd)
-        status = os.fstat(self._fd)
-        stamp = (b"", status.st_mtime_ns, status.st_size, 0, 0)
-        rows = load(self.saved, stamp) if self.saved else None
-        self._rows = scan(self.path, stamp) if rows is None else rows
-        self.table = self._rows[1:]
+        rows = load(self.saved, self._fd) if self.saved else None
+        if rows is None:
+            rows = scan(self.path, self._fd)
+            if self.saved and self.saved.exists():
+                with suppress(OSError):  # of a folder that cannot be written
+                    write_table(self.saved, rows)
+        self._rows = rows
+        self.table = rows[:-1]
 
-    def save(self, saved: str | Path) -> None:
-        """Write the table atomically to a file, for `ZipIndex(path, saved)`."""
-        self.saved = Path(saved)
-        partial = self.saved.with_name(f"{self.saved.name}.{os.getpid()}.npy")
-        np.save(partial, self._rows)
-        partial.replace(self.saved)
+    def save(self, saved: str | Path | None = None) -> None:
+        """Write the table atomically to a file, by default to `index_path` of the zip."""
+        self.saved = Path(saved) if saved else index_path(self.path)
+        write_table(self.saved, self._rows)
 
     def __reduce__(self) -> tuple[type["ZipIndex"], tuple[Path, Path | None]]:
         return ZipIndex, (self.path, self.saved)
@@ -143,42 +133,72 @@ def _read_vector(fd: int, views: Sequence[memoryview], offset: int) -> int:
     return total
 
 
-def load(saved: Path, stamp: Row) -> np.ndarray | None:
-    """Map a saved table; None if there is none, or it is damaged or that of another zip."""
-    try:
-        rows = np.asarray(np.load(saved, mmap_mode="r"))
-        *found, checksum = rows[0].item()
-        is_intact = rows.dtype == table_type(rows.dtype["name"].itemsize) and crc32(rows[1:]) == checksum
-    except Exception:  # NumPy raises nearly anything for a damaged file
-        return None
-    return rows if is_intact and tuple(found) == stamp[:-1] else None
+def load(saved: Path, fd: int) -> np.ndarray | None:
+    """Map a saved table; None if there is none, or it is damaged or that of another zip.
 
-
-def scan(path: Path, stamp: Row) -> np.ndarray:
-    """Return the table of a stored zip: the stamp as its first row, then the members sorted by name.
-
-    The CRC in the first row is that of all others.
+    Args:
+        saved: The file.
+        fd: The open zip.
     """
     try:
-        if not path.stat().st_size:
-            raise BadZipFile("it is empty")  # and cannot be mapped
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as zipped:
-            start, end, shift = _directory(zipped)
-            rows = _table(itertools.chain([stamp], _members(zipped, start, end, shift)))
+        rows = np.asarray(np.load(saved, mmap_mode="r"))
+        stamp = rows[-1].item()
+        is_intact = rows.dtype == table_type(rows.dtype["name"].itemsize) and crc32(rows[:-1]) == stamp[-1]
+        return rows if is_intact and stamp == zip_stamp(fd, stamp[1], stamp[-1]) else None
+    except Exception:  # NumPy raises nearly anything for a damaged file
+        return None
+
+
+def zip_stamp(fd: int, start: int, checksum: int) -> Row:
+    """Return the last row of a table, which tells whether it is intact and belongs to a zip.
+
+    It holds the offset of the zip's directory, the checksum of everything from there on, the size of the zip,
+    and the checksum of all other rows. The directory in turn holds the checksum of each member.
+    """
+    at, directory_crc = start, 0
+    while block := os.pread(fd, BLOCK, at):
+        at, directory_crc = at + len(block), crc32(block, directory_crc)
+    return b"", start, directory_crc, os.fstat(fd).st_size, checksum
+
+
+def write_table(saved: Path, rows: np.ndarray) -> None:
+    """Write a table atomically; any number of processes may do so at once."""
+    partial = saved.with_name(f".{saved.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        with partial.open("xb") as file:
+            np.save(file, rows)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(saved)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def scan(path: Path, fd: int) -> np.ndarray:
+    """Return the table of a stored zip: the members sorted by name, then `zip_stamp`.
+
+    Args:
+        path: Its path, for messages.
+        fd: The open zip.
+    """
+    try:
+        found = find_directory(fd, os.fstat(fd).st_size)
+        directory = os.pread(fd, found.end - found.start, found.start)
+        rows = _table(itertools.chain(parse_members(directory, found), [zip_stamp(fd, found.start, 0)]))
     except (BadZipFile, struct.error, OverflowError) as error:
         raise BadZipFile(f"{path} is not a complete zip file: {error}; make or copy it again") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-    members = rows[1:]
+    members = rows[:-1]
     order = np.argsort(members["offset"])
-    span = np.diff(members["offset"][order], append=start)
+    span = np.diff(members["offset"][order], append=found.start)
     members["span"][order] = np.minimum(span, members["size"][order] + MAX_OVERHEAD)
     if np.any(members["span"] < members["size"] + LOCAL.size):
         raise BadZipFile(f"{path}: its members overlap; pack it again")
     members[:] = members[np.argsort(members["name"], kind="stable")]
     if np.any(members["name"][1:] == members["name"][:-1]):
         raise ValueError(f"{path}: two members have the same name; pack it again")
-    rows[0]["crc"] = crc32(members)
+    rows[-1]["crc"] = crc32(members)
     return rows
 
 
@@ -194,45 +214,3 @@ def _table(rows: Iterator[Row]) -> np.ndarray:
         longest = max(len(row[0]) for row in part)
         parts.append(np.array(part, table_type(max(longest, 1))))
     return np.concatenate(parts)
-
-
-def _directory(zipped: mmap.mmap) -> tuple[int, int, int]:
-    """Return start and end of the directory, and the number of bytes that precede the zip in its file."""
-    end = zipped.rfind(END_SIGNATURE)
-    if end < 0:
-        raise BadZipFile("it has no directory")
-    *_, size, offset, _ = END.unpack_from(zipped, end)
-    if zipped[max(end - LOCATOR64.size, 0) : end].startswith(LOCATOR64_SIGNATURE):
-        end -= LOCATOR64.size + END64.size
-        *_, size, offset = END64.unpack_from(zipped, end)
-    return end - size, end, end - size - offset
-
-
-def _members(zipped: mmap.mmap, at: int, end: int, shift: int) -> Iterator[Row]:
-    """Yield name, offset, 0 for the span, size and CRC of each member in the directory."""
-    while at < end:
-        record = CENTRAL.unpack_from(zipped, at)
-        signature, _, _, flags, method, _, _, crc, packed, size, *lengths, _, _, _, offset = record
-        if signature != CENTRAL_SIGNATURE:
-            raise BadZipFile("its directory is damaged")
-        name_length, extra_length, comment_length = lengths
-        extra = at + CENTRAL.size + name_length
-        name, at = zipped[extra - name_length : extra], extra + extra_length + comment_length
-        if MAX32 in (size, packed, offset):
-            size, packed, offset = _zip64(zipped[extra : extra + extra_length], size, packed, offset)
-        if not (flags & UTF8 or name.isascii()):
-            name = name.decode("cp437").encode()
-        if method or flags & ENCRYPTED:
-            how = "encrypted" if flags & ENCRYPTED else "compressed"
-            raise ValueError(f"{name.decode()!r} is {how}; pack it stored, as `zip -0` does")
-        if not name.endswith(b"/"):
-            yield name, offset + shift, 0, size, crc
-
-
-def _zip64(extra: bytes, *numbers: int) -> list[int]:
-    """Return the numbers; those that need 64 bits stand in the extra field, in this order."""
-    at = 0
-    while struct.unpack_from("<H", extra, at)[0] != ZIP64_EXTRA:
-        at += 4 + struct.unpack_from("<H", extra, at + 2)[0]
-    wide = iter(struct.unpack_from(f"<{numbers.count(MAX32)}Q", extra, at + 4))
-    return [next(wide) if number == MAX32 else number for number in numbers]

@@ -49,7 +49,7 @@ def _size(folder: Path) -> str:
     if not folder.is_dir():
         return "missing"
     with os.scandir(folder) as entries:
-        sizes = [entry.stat().st_size for entry in entries]
+        sizes = [entry.stat().st_size for entry in entries if not entry.name.startswith(".")]
     text = f"{len(sizes):>9,} files ({len(sizes) + 1:,} inodes), {sum(sizes) / 1e6:,.1f} MB"
     if folder.name == JPEGS and sizes:
         text += f", median {statistics.median(sizes) / 1e3:.1f} kB"

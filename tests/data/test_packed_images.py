@@ -9,6 +9,7 @@ import pytest
 from course_utils.data import zip_index
 from course_utils.data.pack import PackError, RawLayout
 from course_utils.data.packed_images import PackedImages
+from course_utils.data.zip_directory import index_path
 from course_utils.data.zip_index import ZipIndex
 from tests.image_set import numbered_jpeg, numbered_pack
 
@@ -35,7 +36,7 @@ def test_shards_are_merged_in_the_order_of_the_names(tmp_path):
 def test_saved_index_replaces_scan(tmp_path, monkeypatch):
     path = numbered_pack(tmp_path / "a.zip", [numbered_jpeg(0), numbered_jpeg(1)])
     expected = decoded(PackedImages(path))
-    ZipIndex(path).save(f"{path}.index.npy")
+    ZipIndex(path).save()
     monkeypatch.delattr(zip_index, "scan")
     assert np.array_equal(decoded(PackedImages(path)), expected)
 
@@ -43,8 +44,8 @@ def test_saved_index_replaces_scan(tmp_path, monkeypatch):
 def test_damaged_saved_index_is_replaced_by_a_scan(tmp_path):
     """A flipped name or offset would give another image, or another label."""
     path = numbered_pack(tmp_path / "a.zip", [numbered_jpeg(i) for i in range(4)])
-    expected, saved = decoded(PackedImages(path)), Path(f"{path}.index.npy")
-    ZipIndex(path).save(saved)
+    expected, saved = decoded(PackedImages(path)), index_path(path)
+    ZipIndex(path).save()
     whole, rng = saved.read_bytes(), np.random.default_rng(0)
     for position in rng.integers(0, len(whole), 100):
         damaged = bytearray(whole)

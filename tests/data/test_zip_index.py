@@ -1,7 +1,9 @@
+import errno
 import io
 import multiprocessing
 import os
 import pickle
+import shutil
 import struct
 import zipfile
 
@@ -10,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from course_utils.data import zip_index
+from course_utils.data.zip_directory import index_path
 from course_utils.data.zip_index import ZipIndex
 
 MEMBERS = {f"img{i:08d}.JPEG": bytes([i]) * (i * 700) for i in range(40)}
@@ -94,10 +98,87 @@ def test_saved_table_is_memory_mapped(path, tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_saved_table_of_another_zip_is_ignored(path, tmp_path):
-    ZipIndex(path).save(tmp_path / "index.npy")
-    write(path, {"other.JPEG": b"new"})
-    assert members_of(ZipIndex(path, tmp_path / "index.npy")) == {"other.JPEG": b"new"}
+def test_saved_table_lies_in_a_hidden_file_beside_the_zip_by_default(path):
+    ZipIndex(path).save()
+    assert {p.name for p in path.parent.iterdir()} == {"part0.zip", ".part0.zip.index.npy"}
+    assert isinstance(ZipIndex(path, index_path(path))._rows.base, np.memmap)
+
+
+def is_mapped(index):
+    return isinstance(index._rows.base, np.memmap)
+
+
+def same_time(path, change):
+    """Change a file, and set its modification time back."""
+    before = path.stat().st_mtime_ns
+    change()
+    os.utime(path, ns=(before, before))
+
+
+def test_saved_table_of_another_zip_is_replaced(path, tmp_path):
+    """Also if that zip has the same size and modification time."""
+    saved = index_path(path)
+    ZipIndex(path).save()
+    others = {name: data[::-1] + b"" for name, data in MEMBERS.items()} | {"img00000001.JPEG": b"?" * 700}
+    same_time(path, lambda: write(path, others))
+    index = ZipIndex(path, saved)
+    assert not is_mapped(index)
+    assert members_of(index) == others
+    assert is_mapped(ZipIndex(path, saved))
+
+
+def test_saved_table_still_belongs_to_a_copied_zip(path, tmp_path):
+    ZipIndex(path).save()
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for file in (path, index_path(path)):
+        shutil.copy(file, copy / file.name)
+    index = ZipIndex(copy / path.name, index_path(copy / path.name))
+    assert is_mapped(index)
+    assert members_of(index) == MEMBERS
+
+
+@pytest.mark.parametrize("keep", [0, 1, 100, 500, -1])
+def test_truncated_saved_table_is_made_anew(path, keep):
+    ZipIndex(path).save()
+    saved = index_path(path)
+    whole = saved.read_bytes()
+    saved.write_bytes(whole[:keep])
+    assert members_of(ZipIndex(path, saved)) == MEMBERS
+    assert saved.read_bytes() == whole
+
+
+def test_saved_table_is_not_made_unasked(path):
+    ZipIndex(path, index_path(path))
+    assert not index_path(path).exists()
+
+
+def test_damaged_saved_table_is_no_obstacle_where_nothing_can_be_written(path, monkeypatch):
+    ZipIndex(path).save()
+    index_path(path).write_bytes(b"damaged")
+
+    def refuse(*_):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(zip_index, "write_table", refuse)
+    assert members_of(ZipIndex(path, index_path(path))) == MEMBERS
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system cannot fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_concurrent_writers_leave_one_whole_table(path):
+    index = ZipIndex(path)
+    writers = [
+        multiprocessing.get_context("fork").Process(target=lambda: [index.save() for _ in range(20)])
+        for _ in range(3)
+    ]
+    for writer in writers:
+        writer.start()
+    index.save()
+    while any(writer.is_alive() for writer in writers):
+        assert is_mapped(ZipIndex(path, index_path(path)))
+    assert [writer.exitcode for writer in writers] == [0] * 3
+    assert len(list(path.parent.iterdir())) == 2
 
 
 def test_pickle_does_not_contain_table(path, tmp_path):

@@ -1,0 +1,167 @@
+"""Find and parse the directory of a stored zip, whatever its comment or its members contain.
+
+A zip is read from its end, and its comment and its members may hold any bytes, also those of another zip. So
+an end record counts only if its comment ends with the file, and if the directory that it describes lies
+directly before it and begins as one does.
+"""
+
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+from zipfile import BadZipFile
+
+from course_utils.data.zip_format import (
+    CENTRAL,
+    CENTRAL_SIGNATURE,
+    END,
+    END64,
+    END64_SIGNATURE,
+    END_SIGNATURE,
+    LOCAL_SIGNATURE,
+    LOCATOR64,
+    LOCATOR64_SIGNATURE,
+    MAX16,
+    MAX32,
+    ZIP64_EXTRA,
+)
+
+LONGEST_TAIL = END64.size + LOCATOR64.size + END.size + MAX16  # end records and the longest comment
+ENCRYPTED, UTF8 = 1, 1 << 11
+
+Row = tuple[bytes, int, int, int, int]  # name, offset, span, size, CRC
+
+
+class Directory(NamedTuple):
+    """Where the directory of a zip lies.
+
+    Args:
+        start: Offset of its first byte in the file.
+        end: Offset behind its last byte.
+        shift: Number of bytes that precede the zip in its file.
+        entries: Number of its entries.
+    """
+
+    start: int
+    end: int
+    shift: int
+    entries: int
+
+
+def index_path(path: str | Path) -> Path:
+    """Return where the saved index of a zip lies: in a hidden file beside it."""
+    path = Path(path)
+    return path.with_name(f".{path.name}.index.npy")
+
+
+def find_directory(fd: int, size: int) -> Directory:
+    """Find the directory of a zip.
+
+    A zip without other bytes before it is preferred to one inside of a comment or of a member, which begins
+    later in the file.
+
+    Args:
+        fd: The open zip.
+        size: Its size in bytes.
+
+    Raises:
+        BadZipFile: There is none, or its comment or a member makes two equally likely.
+    """
+    first = max(size - LONGEST_TAIL, 0)
+    tail = os.pread(fd, size - first, first)
+    described = {one for at in _end_records(tail) for one in _described(tail, at, first)}
+    found = [one for one in described if _is_plausible(fd, one)]
+    if not found:
+        raise BadZipFile("it has no directory")
+    least = min(one.shift for one in found)
+    best = [one for one in found if one.shift == least]
+    if len(best) > 1:
+        raise BadZipFile("its comment or a member looks like the end of another zip")
+    return best[0]
+
+
+def _end_records(tail: bytes) -> Iterator[int]:
+    """Yield the positions of all end records whose comment ends with the file."""
+    at = tail.rfind(END_SIGNATURE)
+    while at >= 0:
+        if len(tail) - at >= END.size and at + END.size + END.unpack_from(tail, at)[-1] == len(tail):
+            yield at
+        at = tail.rfind(END_SIGNATURE, 0, at + len(END_SIGNATURE) - 1)
+
+
+def _described(tail: bytes, at: int, first: int) -> Iterator[Directory]:
+    """Yield the directories that an end record describes, in 32 bits and in 64.
+
+    Args:
+        tail: The last bytes of the file.
+        at: Position of the end record in them.
+        first: Offset of these bytes in the file.
+    """
+    _, disk, start_disk, here, count, size, offset, _ = END.unpack_from(tail, at)
+    if disk or start_disk or here != count:
+        return
+    end = first + at
+    yield Directory(end - size, end, end - size - offset, count)
+    locator, big = at - LOCATOR64.size, at - LOCATOR64.size - END64.size
+    if big >= 0 and tail.startswith(LOCATOR64_SIGNATURE, locator) and tail.startswith(END64_SIGNATURE, big):
+        *_, count, size, offset = END64.unpack_from(tail, big)
+        end = first + big
+        yield Directory(end - size, end, end - size - offset, count)
+
+
+def _is_plausible(fd: int, found: Directory) -> bool:
+    """Return whether a directory and its first member begin as they should."""
+    start, end, shift, entries = found
+    if not entries:
+        return start == end == shift  # nothing precedes the directory of an empty zip
+    if min(start, shift) < 0 or end - start < entries * CENTRAL.size:
+        return False
+    record = os.pread(fd, CENTRAL.size, start)
+    if len(record) < CENTRAL.size or not record.startswith(CENTRAL_SIGNATURE):
+        return False
+    offset = CENTRAL.unpack(record)[-1]  # MAX32 if it needs 64 bits
+    return offset == MAX32 or os.pread(fd, len(LOCAL_SIGNATURE), offset + shift) == LOCAL_SIGNATURE
+
+
+def parse_members(directory: bytes, found: Directory) -> Iterator[Row]:
+    """Yield name, offset in the file, 0 for the span, size and CRC of each member that is no folder.
+
+    Args:
+        directory: The bytes of the directory.
+        found: Where it lies.
+
+    Raises:
+        ValueError: A member is compressed or encrypted.
+        BadZipFile: The directory is damaged; `struct.error` if it is truncated.
+    """
+    at, end, count = 0, len(directory), 0
+    while at < end:
+        record = CENTRAL.unpack_from(directory, at)
+        signature, _, _, flags, method, _, _, crc, packed, size, *lengths, _, _, _, offset = record
+        if signature != CENTRAL_SIGNATURE:
+            raise BadZipFile("its directory is damaged")
+        name_length, extra_length, comment_length = lengths
+        extra = at + CENTRAL.size + name_length
+        name, at = directory[extra - name_length : extra], extra + extra_length + comment_length
+        if MAX32 in (size, packed, offset):
+            size, packed, offset = _zip64(directory[extra : extra + extra_length], size, packed, offset)
+        if not (flags & UTF8 or name.isascii()):
+            name = name.decode("cp437").encode()
+        if method or flags & ENCRYPTED:
+            how = "encrypted" if flags & ENCRYPTED else "compressed"
+            raise ValueError(f"{name.decode()!r} is {how}; pack it stored, as `zip -0` does")
+        count += 1
+        if not name.endswith(b"/"):
+            yield name, offset + found.shift, 0, size, crc
+    if at != end or count != found.entries:
+        raise BadZipFile(f"its directory is damaged: {count:,} of {found.entries:,} entries")
+
+
+def _zip64(extra: bytes, *numbers: int) -> list[int]:
+    """Return the numbers; those that need 64 bits stand in the extra field, in this order."""
+    at = 0
+    while struct.unpack_from("<H", extra, at)[0] != ZIP64_EXTRA:
+        at += 4 + struct.unpack_from("<H", extra, at + 2)[0]
+    wide = iter(struct.unpack_from(f"<{numbers.count(MAX32)}Q", extra, at + 4))
+    return [next(wide) if number == MAX32 else number for number in numbers]
