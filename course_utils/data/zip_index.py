@@ -6,9 +6,9 @@ one file position, which forked processes share, and keep a Python object for ea
 """
 
 import bisect
+import io
 import itertools
 import os
-import secrets
 import struct
 import weakref
 from collections.abc import Iterator, Sequence
@@ -21,6 +21,7 @@ from zlib_ng.zlib_ng import crc32
 
 from course_utils.data.zip_directory import Row, find_directory, index_path, parse_members
 from course_utils.data.zip_format import LOCAL, LOCAL_SIGNATURE
+from course_utils.system import write_atomically
 
 MAX_OVERHEAD = LOCAL.size + 2 * 0xFFFF + 24  # longest header, name, extra field and data descriptor
 CHUNK = 100_000  # members that are Python objects at a time
@@ -163,15 +164,9 @@ def zip_stamp(fd: int, start: int, checksum: int) -> Row:
 
 def write_table(saved: Path, rows: np.ndarray) -> None:
     """Write a table atomically; any number of processes may do so at once."""
-    partial = saved.with_name(f".{saved.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with partial.open("xb") as file:
-            np.save(file, rows)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(saved)
-    finally:
-        partial.unlink(missing_ok=True)
+    file = io.BytesIO()
+    np.save(file, rows)
+    write_atomically(saved, [file.getvalue()])
 
 
 def scan(path: Path, fd: int) -> np.ndarray:

@@ -6,7 +6,8 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 from course_utils.data import index_path
-from data_setup.format import ENCODED, RAW, remove_temporaries
+from course_utils.system import remove_temporaries
+from data_setup.format import ENCODED, RAW
 
 READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
