@@ -41,6 +41,18 @@ def _holds_data(out: Path) -> bool:
     return all((out / form).is_dir() and any((out / form).iterdir()) for form in FORMS)
 
 
+def full_size(options: argparse.Namespace) -> None:
+    """Make a set of photographs of mixed sizes, packed only."""
+    from course_utils.system import usable_cores
+    from data_setup.create import create_encoded_set, save_indexes
+    from data_setup.sources import FullSizePhotos
+
+    source = FullSizePhotos(options.count, options.seed)
+    create_encoded_set(source, options.out, options.shards, options.workers or usable_cores())
+    save_indexes(options.out)
+    _print_description(options.out)
+
+
 def imagenet(options: argparse.Namespace) -> None:
     """Make a set from a collection of images."""
     from data_setup.sources import CollectionSource

@@ -1,5 +1,6 @@
 from .builder import Source as Source
 from .builder import create_set as create_set
+from .encoded_set import create_encoded_set as create_encoded_set
 from .indexes import save_indexes as save_indexes
 from .publish import merge_shards as merge_shards
 from .render import Rendered as Rendered

@@ -19,9 +19,14 @@ def describe_set(out: Path) -> str:
     if not any((out / form).is_dir() for form in FORMS):
         raise SetupError(f"{out} holds no data; `python -m data_setup photos --out {out}` makes some")
     lines = [str(out.absolute()), *_from_manifest(out)]
-    for form in FORMS:
-        lines.append(f"  {form + '/':<18}{_size(out / form)}")
+    lines += [f"  {form + '/':<18}{_size(out / form)}" for form in _forms(out)]
     return "\n".join(lines)
+
+
+def _forms(out: Path) -> list[str]:
+    """Return the forms that a set should have."""
+    manifest = out / MANIFEST
+    return [form for form in FORMS if not manifest.exists() or form in read_header(manifest)["forms"]]
 
 
 def _from_manifest(out: Path) -> list[str]:

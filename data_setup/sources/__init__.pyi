@@ -1,6 +1,7 @@
 from .archives import list_images as list_images
 from .file_reader import read_bytes as read_bytes
 from .collection_source import CollectionSource as CollectionSource
+from .full_size_photos import FullSizePhotos as FullSizePhotos
 from .photo_catalogue import PHOTOGRAPHS as PHOTOGRAPHS
 from .photo_catalogue import photo_identity as photo_identity
 from .photo_source import PhotoSource as PhotoSource
