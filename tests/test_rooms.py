@@ -24,6 +24,8 @@ MAY_IMPORT = {
     "course_utils.format_trials": {"formats", "system"},
     "course_utils.measure": {"figures", "loading", "storage", "system"},
     "course_utils.pipeline": {"data", "figures", "loading", "paths", "system", "training"},
+    "course_utils.scaling": {"figures", "pipeline", "storage"},
+    "course_utils.sliders": {"figures", "pipeline", "scaling", "storage"},
     "course_utils.checks.core": {"checks.world", "data"},
     "course_utils.checks.input_pipeline": {"checks.core", "checks.world", "system"},
     "course_utils.checks.jpeg_vs_zip": {"checks.core", "checks.world", "data", "storage", "system"},
@@ -70,14 +72,16 @@ ONLY_IN = {
     "nbgrader": ("course_utils.grading",),
     "nbconvert": ("course_utils.grading",),
     "nbformat": ("course_utils.grading",),
-    "IPython": ("course_utils.figures", "course_utils.grading.sandbox"),
+    "IPython": ("course_utils.figures", "course_utils.grading.sandbox", "course_utils.sliders"),
+    "ipywidgets": ("course_utils.sliders",),
     **dict.fromkeys(
         ("array_record", "google_crc32c", "h5py", "lmdb", "pyarrow"), ("course_utils.formats",)
     ),
     "skimage": ("data_setup.sources",),
     "sklearn": ("data_setup.sources",),
     "matplotlib": tuple(
-        f"course_utils.{room}" for room in ("figures", "format_trials", "measure", "pipeline", "storage")
+        f"course_utils.{room}"
+        for room in ("figures", "format_trials", "measure", "pipeline", "scaling", "sliders", "storage")
     ),
     "matplotlib_inline": ("course_utils.figures",),
     "torch": tuple(

@@ -6,6 +6,7 @@ from .recorder import device_name as device_name
 from .settings import Pipeline as Pipeline
 from .settings import simulation_disabled as simulation_disabled
 from .stage_times import StageTimes as StageTimes
+from .timeline import draw_run as draw_run
 from .timeline import draw_runs as draw_runs
 from .trace import Run as Run
 from .trace import Span as Span

@@ -62,11 +62,12 @@ def draw_run(run: Run, axes: Axes, skip: int = 0, until: float | None = None) ->
     until = end - start if until is None else until
     rows = _rows(run)
     row = {name: len(rows) - 1 - number for number, name in enumerate(rows)}
-    for span in run.spans:
-        if span.lane in row and span.start < start + until and span.end > start:
-            _draw_span(
-                replace(span, start=span.start - start, end=span.end - start), axes, row[span.lane], until
-            )
+    shown = [
+        replace(span, start=span.start - start, end=span.end - start)
+        for span in run.spans
+        if span.lane in row and span.start < start + until and span.end > start
+    ]
+    _draw_spans(shown, axes, row, until)
     _draw_idle(run, axes, row.get(IDLE_ROW, row[_computing_lane(run)]), skip, until)
     axes.set_yticks(list(row.values()), list(row))
     label = f"time after step {skip} (ms)" if skip else "time (ms)"
@@ -95,14 +96,21 @@ def _shown_lanes(run: Run) -> list[str]:
     return [*workers[:MAX_WORKER_LANES], f"{hidden} more workers", *lanes[len(workers) :]]
 
 
-def _draw_span(span: Span, axes: Axes, row: int, until: float) -> None:
-    start, end = max(span.start, 0), min(span.end, until)
-    left, width = 1e3 * start, 1e3 * (end - start)
-    height = 0.2 if span.stage == "wait" else 0.75
-    axes.barh(row, width, height, left, color=COLOURS[span.stage], ec=INK, lw=0.5)
-    number = str(span.batch)
-    if span.stage == "compute" and width > 19 * until * len(number):
-        axes.text(left + width / 2, row, number, ha="center", va="center", color="white", size=8)
+def _draw_spans(spans: Sequence[Span], axes: Axes, row: dict[str, int], until: float) -> None:
+    """Draw spans, all of one stage and lane as one artist: sliders redraw while they are moved."""
+    bars: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for span in spans:
+        start, end = max(span.start, 0), min(span.end, until)
+        left, width = 1e3 * start, 1e3 * (end - start)
+        bars.setdefault((span.lane, span.stage), []).append((left, width))
+        number = str(span.batch)
+        if span.stage == "compute" and width > 19 * until * len(number):
+            middle = left + width / 2
+            axes.text(middle, row[span.lane], number, ha="center", va="center", color="white", size=8)
+    for (lane, stage), ranges in bars.items():
+        height = 0.2 if stage == "wait" else 0.75
+        place = row[lane] - height / 2, height
+        axes.broken_barh(ranges, place, facecolors=COLOURS[stage], edgecolors=INK, linewidth=0.5)
 
 
 def _draw_idle(run: Run, axes: Axes, row: int, skip: int, until: float) -> None:

@@ -65,6 +65,11 @@ class FileOps:
         """Opens, stats, reads and listings together."""
         return self.opens + self.stats + self.reads + self.listings
 
+    @property
+    def lookups(self) -> int:
+        """Stats by path: each open comes with one stat of the file that is open, which asks no server."""
+        return max(self.stats - self.opens, 0)
+
     def for_users(self, users: int = 500, epochs: int = 1) -> str:
         """Describe the load if many users run the same job.
 

@@ -91,8 +91,7 @@ class SharedFilesystem:
     def seconds(self, operations: FileOps) -> float:
         """Return the seconds that one process waits for these operations, one after the other."""
         o = operations
-        lookups = max(o.stats - o.opens, 0)  # each open() comes with one stat of the open file, which is free
-        latency_ms = (o.opens + o.listings) * self.open_ms + lookups * self.stat_ms + o.reads * self.read_ms
+        latency_ms = (o.opens + o.listings) * self.open_ms + o.lookups * self.stat_ms + o.reads * self.read_ms
         return (latency_ms / 1e3 + o.nbytes / (self.bandwidth_mb_s * 1e6)) / (1 - self.load)
 
     @property
