@@ -9,10 +9,10 @@ from .published import LUSTRE as LUSTRE
 from .published import NVME as NVME
 from .published import PublishedFigure as PublishedFigure
 from .queue_simulation import simulate_requests as simulate_requests
-from .reading_ways import StagingCost as StagingCost
-from .reading_ways import Way as Way
-from .reading_ways import reading_ways as reading_ways
-from .reading_ways import start_ways as start_ways
+from .ways import StagingCost as StagingCost
+from .ways import Way as Way
+from .ways import reading_ways as reading_ways
+from .ways import start_ways as start_ways
 from .training_time import Point as Point
 from .training_time import Training as Training
 from .training_time import scale as scale

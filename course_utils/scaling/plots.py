@@ -61,7 +61,7 @@ def frame_scaling(ax: Axes, nodes: Sequence[int] = NODES) -> None:
     """Prepare axes for `draw_scaling`: scales and labels."""
     _node_axis(ax, nodes)
     ax.set_yscale("log")
-    ax.yaxis.set_major_formatter("{x:,g}")
+    ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.yaxis.set_minor_locator(NullLocator())
     ax.set_ylabel("images/s, start and staging included")
     ax.set_title("Model; a ring marks where twice the nodes gain less than 10 %", loc="left", size=10)

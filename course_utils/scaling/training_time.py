@@ -14,7 +14,7 @@ import numpy as np
 
 from course_utils.pipeline import StageTimes
 from course_utils.scaling.parallel_fs import ParallelFilesystem
-from course_utils.scaling.reading_ways import StagingCost, Way
+from course_utils.scaling.ways import StagingCost, Way
 from course_utils.storage import FileOps
 
 __all__ = ["NODES", "Point", "Training", "scale", "useful_nodes", "variants"]

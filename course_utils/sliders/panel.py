@@ -154,7 +154,7 @@ class Panel:
 
 def front_end_has_user() -> bool:
     """Return whether whoever asked for the running cell could also answer `input()`: a person can."""
-    shell: Any = get_ipython()  # type: ignore[no-untyped-call]
+    shell: Any = get_ipython()
     parent = shell.get_parent() if hasattr(shell, "get_parent") else {}
     return bool(parent.get("content", {}).get("allow_stdin"))
 

@@ -65,7 +65,7 @@ def scaling_sliders(training: Training, pack: Way, filesystem: ParallelFilesyste
             draw,
             frame_scaling,
             size=(8.0, 3.6),
-            axes=(0.09, 0.15, 0.66, 0.76),
-            alt="Images per second over the number of nodes, a curve for each variant, with a line at these nodes.",
+            axes=(0.12, 0.15, 0.63, 0.76),
+            alt="Images per second over the number of nodes: a curve per variant, a line at these nodes.",
         ),
     )
