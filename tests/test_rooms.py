@@ -20,6 +20,8 @@ MAY_IMPORT = {
     "course_utils.data": {"paths", "system"},
     "course_utils.loading": {"data", "system"},
     "course_utils.storage": {"loading"},
+    "course_utils.distributed": {"data", "distributed.batch", "loading", "system", "training"},
+    "course_utils.distributed.batch": {"system"},
     "course_utils.formats": {"data"},
     "course_utils.format_trials": {"formats", "system"},
     "course_utils.measure": {"figures", "loading", "storage", "system"},
@@ -87,11 +89,12 @@ ONLY_IN = {
     "torch": tuple(
         f"course_utils.{room}"
         for room in (
-            "checks", "data", "fakes", "loading", "measure", "pipeline", "storage", "system", "training",
+            "checks", "data", "distributed", "fakes", "loading", "measure", "pipeline", "storage", "system",
+            "training",
         )
     ),
-    "time": ("course_utils.fakes", "course_utils.format_trials", "course_utils.grading",
-             "course_utils.measure", "course_utils.pipeline", "course_utils.storage",
+    "time": ("course_utils.distributed", "course_utils.fakes", "course_utils.format_trials",
+             "course_utils.grading", "course_utils.measure", "course_utils.pipeline", "course_utils.storage",
              "course_utils.training", "data_setup"),
 }  # fmt: skip
 
@@ -250,11 +253,12 @@ def test_every_third_party_package_is_a_dependency_or_comes_with_one():
 
 
 # PyTorch's compiler is chosen by CXX; a sandbox and a site are made of environment variables; programs that
-# an answer starts inherit the switch that disables the simulation.
+# an answer starts inherit the switch that disables the simulation; torchrun and srun tell a rank its number.
 READS_VARIABLES = (
     "course_utils.paths",
     "course_utils.system.compiler",
     "course_utils.pipeline.settings",
+    "course_utils.distributed.",
     "course_utils.grading.",
     "data_setup.__main__",
 )

@@ -1,8 +1,9 @@
 """Determine which images each batch of an epoch holds, for each of the processes that share the epoch.
 
-All ranks share one order of the images per epoch. In each step they consume its next `batch_size * world_size`
-images, of which each rank takes every `world_size`-th. So a position in an epoch is a number of images that does
-not depend on how many ranks consumed them: any other number of ranks can continue there.
+All ranks share one order of the images per epoch. In each step they consume its next
+`batch_size * world_size` images, of which each rank takes every `world_size`-th. So a position in an epoch is
+a number of images that does not depend on how many ranks consumed them: another number of ranks can continue
+there.
 """
 
 from dataclasses import dataclass

@@ -19,4 +19,5 @@ from .memory import process_memory as process_memory
 from .memory_limit import limit_memory_growth as limit_memory_growth
 from .open_files import file_positions as file_positions
 from .parent_watch import die_with_parent as die_with_parent
+from .process_tree import kill_process_tree as kill_process_tree
 from .threads import one_thread as one_thread

@@ -1,0 +1,17 @@
+from .checkpoint import Checkpoint as Checkpoint
+from .checkpoint import load_checkpoint as load_checkpoint
+from .checkpoint import save_checkpoint as save_checkpoint
+from .numbered_pack import write_numbered_pack as write_numbered_pack
+from .ranks import World as World
+from .record import Record as Record
+from .record import Step as Step
+from .record import samples_of as samples_of
+from .resumption import Resumed as Resumed
+from .resumption import count_resumed as count_resumed
+from .torchrun import RanksFailedError as RanksFailedError
+from .training import Training as Training
+from .training import TrainingJob as TrainingJob
+from .training import train_alone as train_alone
+from .trial_results import RankOutcome as RankOutcome
+from .trial_results import RankTrials as RankTrials
+from .trial_results import run_rank_trials as run_rank_trials

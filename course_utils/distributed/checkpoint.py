@@ -1,0 +1,47 @@
+"""Atomic checkpoints: model, optimiser, the loader's position and the random generators of all ranks."""
+
+import io
+from pathlib import Path
+from typing import Any, TypedDict
+
+import torch
+
+from course_utils.loading import LoaderState
+from course_utils.system import remove_temporaries, write_atomically
+
+
+class Checkpoint(TypedDict):
+    """What training resumes from.
+
+    Attributes:
+        model: Parameters and buffers.
+        optimizer: State of the optimiser.
+        loader: Position in the epochs, the same for all ranks.
+        generators: State of the random generator of each rank.
+    """
+
+    model: dict[str, Any]
+    optimizer: dict[str, Any]
+    loader: LoaderState
+    generators: list[torch.Tensor]
+
+
+def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Replace a checkpoint: whoever is killed meanwhile leaves the old one or the new one.
+
+    Args:
+        path: Where it is to be. Only one process may write there.
+        checkpoint: What to save.
+    """
+    data = io.BytesIO()
+    torch.save(checkpoint, data)
+    remove_temporaries(path)
+    write_atomically(path, [data.getvalue()])
+
+
+def load_checkpoint(path: Path) -> Checkpoint | None:
+    """Return a checkpoint with its tensors on the CPU, or None if there is none yet."""
+    if not path.exists():
+        return None
+    found: Checkpoint = torch.load(path, map_location="cpu", weights_only=True)
+    return found

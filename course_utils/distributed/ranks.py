@@ -1,0 +1,76 @@
+"""The ranks of a job: join them, and let them agree on and collect values."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TypeVar
+
+import torch
+from torch import distributed
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class World:
+    """This process among all that train together.
+
+    Attributes:
+        rank: Its number.
+        size: Number of processes.
+        device: Where it computes.
+    """
+
+    rank: int = 0
+    size: int = 1
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+
+    def any(self, value: bool) -> bool:
+        """Return whether the value is true on some rank; all ranks must call this, and all get the same."""
+        if self.size == 1:
+            return value
+        found = torch.tensor([int(value)])
+        distributed.all_reduce(found, distributed.ReduceOp.MAX)
+        return bool(found.item())
+
+    def gather(self, value: _T) -> list[_T]:
+        """Return the values of all ranks on rank 0, and nothing elsewhere; all ranks must call this."""
+        if self.size == 1:
+            return [value]
+        found: list[_T] | None = [value] * self.size if self.rank == 0 else None
+        distributed.gather_object(value, found)
+        return found or []
+
+
+@contextmanager
+def joined(limit: float = 600) -> Iterator[World]:
+    """Join the ranks that torchrun or srun has started; without them, be the only one.
+
+    Both tell each process its number by environment variables: RANK, WORLD_SIZE, LOCAL_RANK, and in
+    MASTER_ADDR and MASTER_PORT where rank 0 listens.
+
+    Args:
+        limit: Seconds that a rank waits for the others at most.
+    """
+    if "RANK" not in os.environ:
+        yield World(device=_device(0))
+        return
+    distributed.init_process_group(
+        "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo", timeout=timedelta(seconds=limit)
+    )
+    try:
+        local = distributed.get_node_local_rank(0)
+        yield World(distributed.get_rank(), distributed.get_world_size(), _device(local))
+    finally:
+        distributed.destroy_process_group()
+
+
+def _device(local_rank: int) -> torch.device:
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    # Where Slurm gives each task one GPU, all of them see it as number 0.
+    device = torch.device("cuda", local_rank % torch.cuda.device_count())
+    torch.cuda.set_device(device)
+    return device

@@ -1,0 +1,91 @@
+"""The batch script with stand-ins of Slurm's commands, and of the training, which takes seconds to start."""
+
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from course_utils.distributed.__main__ import main
+from course_utils.distributed.batch import PRESETS, JobScript, run_without_slurm
+
+# In place of Python: says which rank it is; ends at once, or when the signal comes.
+STAND_IN = """\
+#!/bin/bash
+echo "rank $RANK of $WORLD_SIZE, node $LOCAL_RANK, start $SLURM_RESTART_COUNT"
+trap 'exit 0' USR1
+[ "$RANK" = 1 ] && touch "$5/started$SLURM_RESTART_COUNT"
+case "$SLURM_RESTART_COUNT:$6" in
+0:fails) exit 3 ;;
+*:hangs) sleep 60 & wait ;;
+1:*) touch "$5/complete" ;;
+*) sleep 60 & wait ;;
+esac
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a space in its name; `python` is the stand-in."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python").write_text(STAND_IN)
+    (tmp_path / "bin/python").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    (tmp_path / "my run").mkdir()
+    return tmp_path / "my run"
+
+
+def written(folder, *options):
+    script = JobScript(Path("part0.zip"), folder, PRESETS["cpu"], options)
+    (folder / "job.sh").write_text(script.text)
+    return folder / "job.sh"
+
+
+def test_stopped_job_is_queued_again_until_it_is_complete(folder):
+    run = run_without_slurm(written(folder), [(folder / "started0").exists])
+    assert (run.starts, run.status) == (2, 0)
+    assert sorted(run.output.splitlines()) == [
+        f"rank {rank} of 2, node {rank}, start {start}" for rank in range(2) for start in range(2)
+    ]
+
+
+def test_failed_job_is_not_queued_again(folder):
+    run = run_without_slurm(written(folder, "fails"))
+    assert (run.starts, run.status) == (1, 3)
+
+
+def test_nothing_is_left_running_after_the_limit(folder):
+    with pytest.raises(TimeoutError, match="took too long"):
+        run_without_slurm(written(folder, "hangs"), limit=0.5)
+    for _ in range(100):
+        left = [one for one in psutil.Process().children(recursive=True) if one.name() in ("bash", "sleep")]
+        if not left:
+            return
+        time.sleep(0.05)
+    raise AssertionError(left)
+
+
+def test_script_asks_for_what_the_preset_says():
+    text = JobScript(Path("a.zip"), Path("run"), PRESETS["snellius"], nodes=3, account="abc").text
+    asked = [line for line in text.splitlines() if line.startswith("#SBATCH")]
+    for option in ("nodes=3", "gpus-per-node=4", "partition=gpu_a100", "account=abc", "signal=B:USR1@120"):
+        assert any(line.startswith(f"#SBATCH --{option}") for line in asked), option
+    assert "gpus" not in JobScript(Path("a.zip"), Path("run"), PRESETS["cpu"]).text
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_scripts_are_valid_and_presets_have_a_source(name):
+    text = JobScript(Path("my pack.zip"), Path("my run"), PRESETS[name], ("--epochs", "3")).text
+    assert subprocess.run(["bash", "-n"], input=text, text=True, check=False).returncode == 0
+    assert "'my pack.zip' --folder 'my run' --epochs 3" in text
+    assert name == "cpu" or PRESETS[name].source.startswith("https://")
+
+
+def test_dry_run_prints_the_script_and_writes_nothing(tmp_path, capsys):
+    command = ["batch-script", "a.zip", "--folder", str(tmp_path / "run"), "--batch-size", "64"]
+    assert main([*command, "--dry-run"]) == 0
+    assert "--batch-size 64" in capsys.readouterr().out
+    assert not (tmp_path / "run").exists()
+    assert main([*command, "--ranks-per-node", "5"]) == 0
+    assert "ntasks-per-node=5" in (tmp_path / "run/job.sh").read_text()
