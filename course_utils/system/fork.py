@@ -8,12 +8,13 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
+_PREFIX = 8  # bytes of a length
 _TIMEOUT = 120  # seconds, so that a hanging child does not hang its parent
 
 
@@ -77,7 +78,8 @@ def waiting_child(function: Callable[[Callable[[], bytes]], _R]) -> Iterator[Cal
         def wait() -> bytes:
             os.write(writer, b"!")
             with os.fdopen(data_reader, "rb") as pipe:
-                return pipe.read()
+                # Not to the end of the pipe: other children may have inherited its other end.
+                return pipe.read(int.from_bytes(pipe.read(_PREFIX), "little"))
 
         _run_and_exit(writer, lambda: function(wait))
     os.close(writer)
@@ -86,8 +88,8 @@ def waiting_child(function: Callable[[Callable[[], bytes]], _R]) -> Iterator[Cal
         results.read(1)
 
         def send(data: bytes) -> _R:
-            with pipe:
-                pipe.write(data)
+            with suppress(BrokenPipeError), pipe:  # of a child that has died
+                pipe.write(len(data).to_bytes(_PREFIX, "little") + data)
             returned: _R = _result(results.read())
             return returned
 

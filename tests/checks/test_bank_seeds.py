@@ -40,6 +40,7 @@ FEWER = {
     "repair_tar": 3,
     "reproducible_loader": 10,
     "shuffle_buffer": 20,
+    "stage": 2,
     "stored_zip": 100,
     "survives_spawn": 10,
     "write_shards": 2,
