@@ -31,6 +31,7 @@ SLOW = (
     "operations_budget",
     "repair_tar",
     "reproducible_loader",
+    "stage",
     "write_shards",
 )
 

@@ -5,7 +5,7 @@ import signal
 import psutil
 import pytest
 
-from course_utils.system.fork import ChildDiedError, fork_by_default, in_child
+from course_utils.system.fork import ChildDiedError, fork_by_default, in_child, waiting_child
 
 
 def test_runs_in_child_process_and_returns_result():
@@ -58,3 +58,14 @@ def test_start_method_is_fork_only_within_context():
     with fork_by_default():
         assert multiprocessing.get_start_method() == "fork"
     assert multiprocessing.get_start_method(allow_none=True) == before
+
+
+def test_a_waiting_child_goes_on_while_another_one_waits():
+    with waiting_child(lambda wait: wait() + b" one") as first, waiting_child(lambda wait: wait()) as second:
+        assert first(b"data of") == b"data of one"
+        assert second(b"") == b""
+
+
+def test_data_for_a_dead_child_raise_child_died_error():
+    with waiting_child(lambda _: os._exit(1)) as send, pytest.raises(ChildDiedError):
+        send(b"data")
