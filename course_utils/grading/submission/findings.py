@@ -12,8 +12,8 @@ class Finding:
     """Something in a submission that is not as released.
 
     Attributes:
-        kind: `damaged` (may be an accident), `tampered` (is none), or `suspicious` (for a teacher to read), or
-            `other version` (of the course, where it was released).
+        kind: `damaged` (may be an accident), `tampered` (is none), or `suspicious` (for a teacher to read),
+            or `other version` (of the course, where it was released).
         what: One sentence for the teacher.
     """
 
