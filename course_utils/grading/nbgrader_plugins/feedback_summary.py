@@ -106,7 +106,8 @@ def _headings(cell: NotebookNode) -> list[str]:
 
 def _submitted(course: Course, task: Task) -> str:
     with suppress(OSError, ValueError, RefusedSubmissionError):
-        return (course.submission_folder(task) / STAMP).read_text().strip()[:40]
+        stamp = (course.submission_folder(task) / STAMP).read_text().strip()[:40]
+        return re.sub(r"(:\d\d):\d\d(\.\d+)?", r"\1", stamp)  # to the minute
     return ""
 
 

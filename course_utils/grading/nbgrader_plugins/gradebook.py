@@ -54,11 +54,11 @@ def after_autograde(assignment: str, student: str, notebooks: list[str]) -> None
 def _course_here() -> Course:
     """Return the course of the working directory, read again after its configuration has changed."""
     root = Path.cwd()
-    return _course_at(root, (root / "nbgrader_config.py").stat().st_mtime_ns)
+    return _course_at(root, tuple(path.stat().st_mtime_ns for path in sorted(root.glob("*_config.py"))))
 
 
 @lru_cache(maxsize=4)
-def _course_at(root: Path, changed: int) -> Course:
+def _course_at(root: Path, changed: tuple[int, ...]) -> Course:
     return course_at(root)
 
 
