@@ -49,5 +49,5 @@ c.Autograde.exporter_class = "course_utils.grading.nbgrader_plugins.exporter.Sub
 # A student can change what they handed in: collect dates it by the file system and follows no link.
 c.ExchangeFactory.collect = "course_utils.grading.submission.collect.SafeCollect"
 
-# Settings of one term, such as due dates, which git ignores, so that the course can be updated; it may be missing.
+# Settings of one term, such as due dates. It may be missing, and git ignores it.
 load_subconfig("term_config.py")  # noqa: F821 - traitlets defines it

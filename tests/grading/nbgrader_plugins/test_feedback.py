@@ -49,7 +49,7 @@ def course_with(messages: dict[str, str], findings: tuple[str, ...] = ()) -> Sim
 
 @pytest.fixture
 def submitted(tmp_path):
-    (tmp_path / "timestamp.txt").write_text("2026-11-20 10:00:00 UTC\n")
+    (tmp_path / "timestamp.txt").write_text("2026-11-20 10:00:59.011927 UTC\n")
     return tmp_path
 
 
@@ -61,7 +61,7 @@ def summary(course: SimpleNamespace, folder):
 def test_page_begins_with_the_exercises_their_points_verdicts_and_comments(submitted):
     page = summary(course_with({"sum": "right", "mean": "Divide by the length."}), submitted)
     assert (page.title, page.points, page.max_points, page.late_penalty) == ("A lesson", "2.5", "4", "0.5")
-    assert (page.version, page.submitted) == ("1.2.3", "2026-11-20 10:00:00 UTC")
+    assert (page.version, page.submitted) == ("1.2.3", "2026-11-20 10:00 UTC")
     one, two = page.exercises
     assert (one.title, one.right, one.points, one.comments) == (
         "Exercise 1: <b>sum</b>",
