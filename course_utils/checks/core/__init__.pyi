@@ -19,7 +19,7 @@ from .folders import STRAYS as STRAYS
 from .folders import SUBFOLDER as SUBFOLDER
 from .folders import DrawnFolder as DrawnFolder
 from .folders import draw_folder as draw_folder
-from .generators import as_in_process as as_in_process
+from .generators import ProcessGenerators as ProcessGenerators
 from .generators import generator_states as generator_states
 from .images import decode_rgb as decode_rgb
 from .images import draw_image as draw_image

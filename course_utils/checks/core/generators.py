@@ -18,23 +18,50 @@ def generator_states() -> dict[str, object]:
     }
 
 
-@contextmanager
-def as_in_process(number: int, changed: set[str]) -> Iterator[None]:
-    """Run a block with the global generators in states of their own, as in a process of its own.
+class ProcessGenerators:
+    """Gives blocks of code global generators in states of their own, as several processes have them.
 
-    Args:
-        number: Number of the process, from which the states are drawn.
-        changed: Gets the names of the generators that the block changes.
+    Those outside get their states back when the `with` block ends.
+
+    Attributes:
+        changed: Names of the generators that a block has drawn from or seeded.
     """
-    own = random.getstate(), np.random.get_state(), torch.get_rng_state()  # noqa: NPY002
+
+    def __init__(self) -> None:
+        self.changed = set[str]()
+
+    def __enter__(self) -> "ProcessGenerators":
+        self._outside = random.getstate(), np.random.get_state(), torch.get_rng_state()  # noqa: NPY002
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        random.setstate(self._outside[0])
+        np.random.set_state(self._outside[1])  # noqa: NPY002
+        torch.set_rng_state(self._outside[2])
+
+    @contextmanager
+    def of_process(self, number: int) -> Iterator[None]:
+        """Run a block as in the process of this number."""
+        _seed(number)
+        wanted = _next_numbers()
+        _seed(number)
+        try:
+            yield
+        finally:
+            found = _next_numbers()
+            self.changed |= {name for name, value in wanted.items() if found[name] != value}
+
+
+def _seed(number: int) -> None:
     random.seed(number)
     np.random.seed(number)  # noqa: NPY002
     torch.default_generator.manual_seed(number)
-    before = generator_states()
-    try:
-        yield
-    finally:
-        changed |= {name for name, state in generator_states().items() if state != before[name]}
-        random.setstate(own[0])
-        np.random.set_state(own[1])  # noqa: NPY002
-        torch.set_rng_state(own[2])
+
+
+def _next_numbers() -> dict[str, float]:
+    """Draw a number from each generator: a hundredth of the time that comparing NumPy's states takes."""
+    return {
+        "random": random.random(),
+        "np.random": np.random.random(),  # noqa: NPY002
+        "torch": torch.rand(1).item(),
+    }

@@ -12,8 +12,8 @@ from course_utils.checks.core import (
     AttemptOf,
     Evidence,
     Inputs,
+    ProcessGenerators,
     Truth,
-    as_in_process,
     attempt,
     type_name,
     value_of,
@@ -65,7 +65,6 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
 
 def probe(inputs: Inputs, sampler: Callable[..., Any]) -> Found:
     """Build the sampler of each rank and read it twice, then build new ones and read them in turns."""
-    changed = set[str]()
     evaluations = [Evaluation(*drawn) for drawn in inputs["evaluations"]]
     asked = [Rank(*drawn) for drawn in inputs["order"]]
 
@@ -75,24 +74,25 @@ def probe(inputs: Inputs, sampler: Callable[..., Any]) -> Found:
 
     def read(place: int) -> Read:
         limit = evaluations[asked[place].evaluation].samples + 1
-        with as_in_process(2 * place, changed):
+        with generators.of_process(2 * place):
             built = build(place)
             if not (isinstance(built, Iterable) and isinstance(built, Sized)):
                 return {"kind": type_name(built), "lengths": [], "numbers": [], "again": []}
             before, numbers = len(built), _numbers(built, limit)
-        with as_in_process(2 * place + 1, changed):
+        with generators.of_process(2 * place + 1):
             again, after = _numbers(built, limit), len(built)
         return {"kind": "", "lengths": [before, after], "numbers": numbers, "again": again}
 
     def read_in_turns() -> list[list[int]]:
         limit = max(evaluation.samples for evaluation in evaluations) + 1
-        with as_in_process(2 * len(asked), changed):
+        with generators.of_process(2 * len(asked)):
             return _in_turns([build(place) for place in range(len(asked))], limit)
 
-    ranks: list[Any] = [attempt(partial(read, place)) for place in range(len(asked))]
-    is_read = all("value" in one and not one["value"]["kind"] for one in ranks)
-    turns: Any = attempt(read_in_turns) if is_read else {"value": []}
-    return {"ranks": ranks, "in_turns": turns, "changed": sorted(changed)}
+    with ProcessGenerators() as generators:
+        ranks: list[Any] = [attempt(partial(read, place)) for place in range(len(asked))]
+        is_read = all("value" in one and not one["value"]["kind"] for one in ranks)
+        turns: Any = attempt(read_in_turns) if is_read else {"value": []}
+    return {"ranks": ranks, "in_turns": turns, "changed": sorted(generators.changed)}
 
 
 def _numbers(sampler: Iterable[object], limit: int) -> list[int]:

@@ -1,0 +1,182 @@
+"""Check a function that resumes an epoch on any number of ranks."""
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+from typing import Any, TypedDict
+
+import numpy as np
+
+from course_utils.checks.core import (
+    AttemptOf,
+    Evidence,
+    Inputs,
+    Mistake,
+    ProcessGenerators,
+    Truth,
+    attempt,
+    value_of,
+)
+from course_utils.checks.many_nodes._resumed_epochs import expect_orders, expect_training
+from course_utils.checks.many_nodes._steps import (
+    Job,
+    JobRecord,
+    StepRecord,
+    Training,
+    describe,
+    expect_form,
+    is_malformed,
+    most_steps,
+    state_text,
+)
+
+# The trainings by number. The first three have one rank and are never resumed.
+ALONE, OTHER, OTHER_SEED, RESUMED, OTHER_RESUMED = range(5)
+# Which are run at the same time, a step of each in turn.
+GROUPS = ((ALONE,), (OTHER,), (OTHER_SEED,), (RESUMED, OTHER_RESUMED))
+_ENDED = object()
+
+
+class Found(TypedDict):
+    """What the jobs of each training did, and the names of global generators that changed."""
+
+    trainings: AttemptOf[list[list[JobRecord]]]
+    changed: list[str]
+
+
+def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+    """Draw trainings; where they end, there are fewer samples left than ranks."""
+    size, other_size = int(rng.integers(5, 7)), int(rng.integers(3, 5))
+    seed, other_seed = rng.choice(2**20, 2, replace=False).tolist()
+    jobs = [
+        _job(rng, ranks=2, steps=int(rng.integers(5, 7))),
+        _job(rng, ranks=4, steps=int(rng.integers(3, 5))),
+        _job(rng, ranks=3),
+        _job(rng, ranks=2, steps=int(rng.integers(3, 5))),
+        _job(rng, ranks=5),
+    ]
+    other_jobs = [
+        _job(rng, ranks=4, steps=3),
+        _job(rng, ranks=2, steps=4),
+        _job(rng, ranks=5),
+        _job(rng, ranks=3),
+    ]
+    ends = 3 * int(rng.integers(2, 4)) * size + 1  # samples for the job of 3 ranks
+    samples = _trained(jobs[:2], size) + ends
+    other_samples = _trained(other_jobs, other_size) + int(rng.integers(1, 5))
+
+    def training(samples: int, batch_size: int, seed: int, jobs: list[Job]) -> Training:
+        first = {"samples": samples, "batch_size": batch_size, "seed": seed, "epoch": 0, "consumed": 0}
+        return {"first": first, "jobs": jobs}
+
+    alone = [_job(rng, ranks=1), _job(rng, ranks=1)]
+    trainings = [
+        training(samples, size, seed, alone),
+        training(other_samples, other_size, other_seed, alone),
+        training(samples, size, other_seed, alone[:1]),
+        training(samples, size, seed, jobs),
+        training(other_samples, other_size, other_seed, other_jobs),
+    ]
+    return {"trainings": trainings}, {"trainings": trainings}
+
+
+def _trained(jobs: list[Job], batch_size: int) -> int:
+    return sum(job["ranks"] * job["steps"] for job in jobs) * batch_size
+
+
+def _job(rng: np.random.Generator, ranks: int, steps: int = 0) -> Job:
+    """Draw how much ranks fetch in advance, and who saves; a job without `steps` ends with the epoch."""
+    ahead = [0] * ranks
+    while steps and len(set(ahead)) == 1:
+        ahead = rng.integers(2, 4, ranks).tolist()
+    return {"ranks": ranks, "steps": steps, "ahead": ahead, "saved_by": int(rng.integers(ranks))}
+
+
+def probe(inputs: Inputs, resume: Callable[..., Any]) -> Found:
+    """Run the trainings, some at the same time."""
+    records: list[list[JobRecord]] = [[] for _ in inputs["trainings"]]
+
+    def run() -> list[list[JobRecord]]:
+        for group in GROUPS:
+            running = [_train(inputs["trainings"][n], resume, records[n], generators) for n in group]
+            for _ in zip_longest(*running):
+                pass
+        return records
+
+    with ProcessGenerators() as generators:
+        done: Any = attempt(run)
+    return {"trainings": done, "changed": sorted(generators.changed)}
+
+
+def _train(
+    training: Training, resume: Callable[..., Any], records: list[JobRecord], generators: ProcessGenerators
+) -> Iterator[None]:
+    """Run the jobs of a training, with a pause after each step; states pass between them as JSON."""
+    saved = json.dumps(training["first"])
+    for job in training["jobs"]:
+        ranks = [_Rank(resume, json.loads(saved), rank, job, generators) for rank in range(job["ranks"])]
+        record: JobRecord = {"steps": [rank.steps for rank in ranks], "later": [], "given_changed": False}
+        records.append(record)
+        limits = [job["steps"] + ahead if job["steps"] else most_steps(training) for ahead in job["ahead"]]
+        for step in range(max(limits)):
+            for rank, limit in zip(ranks, limits, strict=True):
+                if step < limit:
+                    rank.fetch()
+            yield
+        record["later"] = [[state_text(state) for state in rank.states] for rank in ranks]
+        record["given_changed"] = any(rank.given != json.loads(saved) for rank in ranks)
+        trained = record["later"][job["saved_by"]][: job["steps"] or None]
+        if not trained or any(is_malformed(step) for rank in ranks for step in rank.steps):
+            return
+        saved = trained[-1]
+
+
+class _Rank:
+    """A rank of a job, with global random generators in states of its own.
+
+    Attributes:
+        given: The state that it was given.
+        steps: What it has fetched.
+        states: The states of these steps, as they were yielded.
+    """
+
+    def __init__(
+        self, resume: Callable[..., Any], given: object, rank: int, job: Job, generators: ProcessGenerators
+    ) -> None:
+        self.given, self.steps, self.states = given, list[StepRecord](), list[object]()
+        self._rank, self._generators, self._ended = rank, generators, False
+        with generators.of_process(rank):
+            self._iterator = iter(resume(given, rank, job["ranks"]))
+
+    def fetch(self) -> None:
+        """Ask for the next step, unless there is none."""
+        if self._ended:
+            return
+        with self._generators.of_process(100 + self._rank):
+            pair = next(self._iterator, _ENDED)
+        if pair is _ENDED:
+            self._ended = True
+            return
+        step, state = describe(pair)
+        self.steps.append(step)
+        self.states.append(state)
+
+
+def judge(truth: Truth, found: Evidence) -> str:
+    """Check the trainings on one rank, then those that are resumed against them."""
+    trainings, records = truth["trainings"], value_of(found["trainings"])
+    for training, of_jobs in zip(trainings, records, strict=True):
+        expect_form(training, of_jobs)
+    if found["changed"]:
+        raise Mistake(
+            "global_generator",
+            f"Your code draws from or seeds the global generator of {', '.join(found['changed'])}, which the "
+            "training needs for itself. Use a generator of your own, seeded with the state's seed and epoch.",
+        )
+    orders = expect_orders(trainings[:RESUMED], records[:RESUMED])
+    expect_training(trainings[RESUMED], records[RESUMED], orders[ALONE])
+    expect_training(trainings[OTHER_RESUMED], records[OTHER_RESUMED], orders[OTHER])
+    return (
+        "On any number of ranks, each epoch goes on with the sample after the last one that was trained, to "
+        "its end, and the next one has a new order."
+    )
