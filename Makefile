@@ -8,6 +8,7 @@ BROWSER ?= yes
 TESTS   ?=
 SEEDS   ?=
 GRADE_OPTIONS ?=
+BOOK_OPTIONS ?=
 # One more than two cores: the tests often wait for a browser or a server.
 JOBS    ?= 3
 FORCE   ?= no
@@ -28,7 +29,7 @@ LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-brow
               --LanguageServerManager.autodetect=False --ServerApp.root_dir="$(CURDIR)" \
               --LabApp.default_url=/lab/tree/$(NOTEBOOK)
 
-.PHONY: help lab serve update check test proofs release students collect grade feedback export data bench clean options
+.PHONY: help lab serve update check test proofs release students collect grade feedback export data bench book clean options
 .DEFAULT_GOAL := help
 # The prerequisites of lab are steps in this order.
 .NOTPARALLEL:
@@ -89,6 +90,9 @@ bench: $(READY) $(PEERS)/.complete  ## data_setup beside its limit, then every b
 	@$(RUN) python -c 'from course_utils.paths import data_dir; data_dir()' 2>/dev/null || $(MAKE) --no-print-directory data
 	@$(RUN) python -m data_setup bench
 	@for file in tests/bench/*.py; do "$(PEERS)/bin/python" -m tests.bench.$$(basename $$file .py) || exit 1; done
+
+book: $(READY)  ## the lessons as a site to read, without solutions, in build/book (BOOK_OPTIONS="--help" lists the options)
+	@$(RUN) python -m book $(BOOK_OPTIONS)
 
 $(READY): requirements.txt pyproject.toml
 	@TORCH="$(TORCH)" $(TOOLS)/venv.sh "$(PYTHON)" "$(VENV)"

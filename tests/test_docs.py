@@ -13,7 +13,8 @@ from course_utils.checks.core import Check, CheckFailed
 from tests.lessons.lesson import COURSE
 
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
-WORKFLOW = COURSE / ".github" / "workflows" / "test.yml"
+WORKFLOWS = sorted((COURSE / ".github" / "workflows").glob("*.yml"))
+[WORKFLOW] = [path for path in WORKFLOWS if path.stem == "test"]
 PROJECT = tomllib.loads((COURSE / "pyproject.toml").read_text())["project"]
 
 
@@ -22,7 +23,11 @@ def page(name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("schema", "file"), [("github-workflows", WORKFLOW), ("citation-file-format", COURSE / "CITATION.cff")]
+    ("schema", "file"),
+    [
+        *(("github-workflows", path) for path in WORKFLOWS),
+        ("citation-file-format", COURSE / "CITATION.cff"),
+    ],
 )
 def test_file_follows_its_published_schema(schema, file):
     command = ["check-jsonschema", "--builtin-schema", f"vendor.{schema}", str(file)]
@@ -56,7 +61,7 @@ def test_workflow_runs_the_supported_pythons():
 
 def test_make_targets_exist():
     targets = set(re.findall(r"^([a-z]+):", page("Makefile"), re.MULTILINE))
-    texts = [*map(page, PAGES), WORKFLOW.read_text()]
+    texts = [*map(page, PAGES), *(path.read_text() for path in WORKFLOWS)]
     named = {
         target
         for text in texts

@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 
 from tests.lessons.lesson import COURSE
 
-LOCKS = [("requirements.txt", ("test", "formats")), ("tests/bench/requirements.txt", ("bench",))]
+LOCKS = [("requirements.txt", ("test", "formats", "book")), ("tests/bench/requirements.txt", ("bench",))]
 
 
 @pytest.fixture(scope="module")

@@ -53,10 +53,15 @@ class Site:
 
     def link(self, lesson: str = "") -> str:
         """Return the address that pulls the notebooks and opens them in JupyterLab, for students."""
-        name = Path(self.repository).name.removesuffix(".git")
-        path = f"lab/tree/{name}/notebooks/{lesson}".rstrip("/")
-        query = urlencode({"repo": self.repository, "targetpath": name, "urlpath": path})
-        return f"{self.hub.rstrip('/')}/hub/user-redirect/git-pull?{query}"
+        return students_link(self.hub, self.repository, lesson)
+
+
+def students_link(hub: str, repository: str, lesson: str = "") -> str:
+    """Return the address at which a Hub pulls a repository with nbgitpuller and opens a lesson of it."""
+    name = Path(repository).name.removesuffix(".git")
+    path = f"lab/tree/{name}/notebooks/{lesson}".rstrip("/")
+    query = urlencode({"repo": repository, "targetpath": name, "urlpath": path})
+    return f"{hub.rstrip('/')}/hub/user-redirect/git-pull?{query}"
 
 
 def set_up(site: Site) -> Iterator[str]:

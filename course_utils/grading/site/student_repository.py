@@ -109,7 +109,7 @@ def _generated(source: Path) -> dict[str, str]:
 
 
 def student_lock(lock: str, project: dict[str, object]) -> str:
-    """Return a lock file without the packages that only the extra `test` brings.
+    """Return a lock file without the packages that only extras for teachers and contributors bring.
 
     Args:
         lock: The lock file of the course.
@@ -120,7 +120,7 @@ def student_lock(lock: str, project: dict[str, object]) -> str:
     dependencies = project["dependencies"]
     assert isinstance(dependencies, list)
     kept = _closure([*dependencies, *extras["formats"]])
-    dropped = _closure(extras["test"]) - kept
+    dropped = _closure(one for extra, wanted in extras.items() if extra != "formats" for one in wanted) - kept
     lines = [line for line in lock.splitlines() if canonicalize_name(Requirement(line).name) not in dropped]
     return "".join(f"{line}\n" for line in lines)
 

@@ -1,0 +1,132 @@
+"""Turn lessons into pages: the cells that students get, with the outputs that the solutions saved.
+
+What a student is to write and what its check says of it have no output here, as in the released lesson.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from latex2mathml.converter import convert
+from nbformat import NotebookNode
+from nbgrader.utils import is_grade, is_solution
+
+from book.glossary import Glossary
+
+ALT_LENGTH = 300
+_FORMULA = re.compile(r"\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$\n]+)\$", re.DOTALL)
+_CODE = re.compile(r"(```.*?```|`[^`\n]+`)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class LessonPage:
+    """A lesson and the place of its page.
+
+    Args:
+        course: The folder of the course.
+        name: The lesson's name, such as `01_jpeg_vs_zip`.
+    """
+
+    course: Path
+    name: str
+
+    @property
+    def released(self) -> NotebookNode:
+        """The notebook that students get."""
+        return self._read("notebooks")
+
+    @property
+    def solution(self) -> NotebookNode:
+        """The notebook with solutions and saved outputs."""
+        return self._read("solutions")
+
+    def _read(self, folder: str) -> NotebookNode:
+        path = self.course / folder / self.name / f"{self.name}.ipynb"
+        notebook: NotebookNode = nbformat.read(path, as_version=4)
+        return notebook
+
+    @property
+    def title(self) -> str:
+        """The number and the heading of the lesson."""
+        heading = str(self.released.cells[0].source).splitlines()[0].removeprefix("# ")
+        heading = re.sub(r"^Lesson \d+: ", "", heading)
+        return f"{self.name[:2]} {heading[0].upper()}{heading[1:]}"
+
+    @property
+    def minutes(self) -> str:
+        """The minutes of work that the lesson announces."""
+        found = re.search(r"about (\d+) minutes", self.released.cells[0].source)
+        return found[1] if found else ""
+
+    def notebook(self, glossary: Glossary, links: str) -> NotebookNode:
+        """Return the notebook of the page.
+
+        Args:
+            glossary: Whose terms are linked where the lesson uses them first.
+            links: Markdown that stands below the title: where the lesson can be opened.
+        """
+        notebook = self.released
+        outputs = saved_outputs(self.solution)
+        linker = glossary.linker()
+        for place, cell in enumerate(notebook.cells):
+            if cell.cell_type == "markdown":
+                cell.source = linker.link(with_formulas(cell.source))
+            else:
+                cell.outputs = [] if is_solution(cell) or is_grade(cell) else outputs.get(cell.id, [])
+                describe_figures(cell, notebook.cells[place + 1 :])
+        first = notebook.cells[0]
+        _, rest = first.source.split("\n", 1)
+        first.source = f"# {self.title}\n\n{links}\n{rest}"
+        return with_one_title(notebook)
+
+    def copy_files(self, target: Path) -> None:
+        """Copy the pictures of the lesson beside its page."""
+        folder = self.course / "notebooks" / self.name
+        for picture in sorted(folder.glob("pictures/*.svg")):
+            place = target / picture.relative_to(folder)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(picture.read_bytes())
+
+
+def saved_outputs(solution: NotebookNode) -> dict[str, list[NotebookNode]]:
+    """Return the saved outputs of a solution by the ids of its cells."""
+    return {cell.id: cell.outputs for cell in solution.cells if cell.cell_type == "code"}
+
+
+def describe_figures(cell: NotebookNode, below: list[NotebookNode]) -> None:
+    """Give the figures of a cell the text below it as alternative text."""
+    if any("image/png" in output.get("data", {}) for output in cell.outputs):
+        text = next(str(other.source) for other in below if other.cell_type == "markdown")
+        cell.metadata["mystnb"] = {"image": {"alt": alternative_text(text)}}
+
+
+def alternative_text(markdown: str) -> str:
+    """Return the first sentences of a description, without markup."""
+    paragraph = re.sub(r"\s+", " ", re.sub(r"[*`]", "", markdown.split("\n\n")[0]))
+    paragraph = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", paragraph)
+    if len(paragraph) <= ALT_LENGTH:
+        return paragraph
+    sentences = paragraph[:ALT_LENGTH].rpartition(". ")[0]
+    return f"{sentences or paragraph[:ALT_LENGTH]}."
+
+
+def with_formulas(markdown: str) -> str:
+    """Return Markdown whose formulas are MathML, which browsers draw without a script."""
+
+    def formula(found: re.Match[str]) -> str:
+        block = found["block"] is not None
+        return convert(found["block"] or found["inline"], display="block" if block else "inline")
+
+    parts = _CODE.split(markdown)
+    return "".join(part if part.startswith("`") else _FORMULA.sub(formula, part) for part in parts)
+
+
+def with_one_title(notebook: NotebookNode) -> NotebookNode:
+    """Return the notebook with one heading of the first level: a page has one title."""
+    for cell in notebook.cells[1:]:
+        if cell.cell_type == "markdown":
+            parts = re.split(r"(```.*?```)", cell.source, flags=re.DOTALL)
+            parts[::2] = [re.sub(r"^# ", "## ", part, flags=re.MULTILINE) for part in parts[::2]]
+            cell.source = "".join(parts)
+    return notebook

@@ -1,0 +1,88 @@
+"""The sources of the book that everybody may read: lessons, rooms, benchmarks, glossary."""
+
+import shutil
+from pathlib import Path
+
+import nbformat
+
+from book import benchmark_pages, readme, room_pages
+from book.glossary import Glossary
+from book.lesson_pages import LessonPage
+from book.open_links import OpenLinks
+from course_utils.grading.course.lesson import lesson_names
+
+PAGES = Path(__file__).with_name("pages")
+
+
+def write_sources(course: Path, target: Path, links: OpenLinks) -> None:
+    """Write all pages into a folder that Sphinx can read.
+
+    Args:
+        course: The folder of the course.
+        target: An empty folder.
+        links: Where lessons can be opened.
+    """
+    shutil.copytree(PAGES, target, dirs_exist_ok=True)
+    lessons = [LessonPage(course, name) for name in lesson_names(course / "solutions")]
+    _write_lessons(lessons, target / "lessons", links)
+    _write_rooms(course, target / "rooms")
+    _write_benchmarks(course, target / "benchmarks")
+    (target / "run_it_yourself.md").write_text(
+        f"# Run the lessons yourself\n\n{_repository(links)}\n\n{readme.run_it_yourself(course)}"
+    )
+    (target / "index.md").write_text(_index(course, lessons))
+
+
+def _write_lessons(lessons: list[LessonPage], target: Path, links: OpenLinks) -> None:
+    glossary = Glossary.read(PAGES / "glossary.md")
+    for lesson in lessons:
+        folder = target / lesson.name
+        folder.mkdir(parents=True)
+        lesson.copy_files(folder)
+        notebook = lesson.notebook(glossary, links.of(lesson.name))
+        nbformat.write(notebook, folder / f"{lesson.name}.ipynb")
+
+
+def _write_rooms(course: Path, target: Path) -> None:
+    target.mkdir()
+    names = room_pages.room_names(course)
+    for name in names:
+        (target / f"{name}.md").write_text(room_pages.room_page(name))
+    intro = "What lessons import from `course_utils`, by room. Each page is made from the docstrings."
+    (target / "index.md").write_text(f"# The course's package\n\n{intro}\n\n{toctree(names)}")
+
+
+def _write_benchmarks(course: Path, target: Path) -> None:
+    target.mkdir()
+    pages = benchmark_pages.benchmark_pages(course)
+    for name, text in pages.items():
+        (target / f"{name}.md").write_text(text)
+    shown = []
+    for path, text in benchmark_pages.figures(course).items():
+        shutil.copy(path, target)
+        shown.append(f"![{text}]({path.name})\n")
+    intro = "Measured by `make bench`; each page names its date and the versions."
+    (target / "index.md").write_text(f"# Benchmarks\n\n{intro}\n\n{''.join(shown)}\n{toctree(sorted(pages))}")
+
+
+def _repository(links: OpenLinks) -> str:
+    if not links.repository:
+        return "Clone the repository of the course; the commands below run in its folder."
+    return f"    git clone {links.repository}\n\nThe commands below run in the new folder."
+
+
+def _index(course: Path, lessons: list[LessonPage]) -> str:
+    rows = [f"| [{one.title}](lessons/{one.name}/{one.name}.ipynb) | {one.minutes} |" for one in lessons]
+    table = "\n".join(["| lesson | minutes |", "|---|---|", *rows])
+    entries = [f"{one.title} <lessons/{one.name}/{one.name}>" for one in lessons]
+    more = ["run_it_yourself", "glossary", "benchmarks/index", "rooms/index"]
+    return (
+        f"# Feeding the GPU\n\n{readme.introduction(course)}\n\n## Lessons\n\n{table}\n\n"
+        f"{toctree(entries, 'Lessons', hidden=True)}\n{toctree(more, 'More', hidden=True)}"
+    )
+
+
+def toctree(entries: list[str], caption: str = "", hidden: bool = False) -> str:
+    """Return a table of contents in MyST."""
+    options = [f":caption: {caption}"] * bool(caption) + [":hidden:"] * hidden
+    return "\n".join(["```{toctree}", *options, "", *entries, "```", ""])

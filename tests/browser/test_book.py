@@ -1,0 +1,211 @@
+"""The built book holds no solution, asks no other host and is accessible on every page in both themes."""
+
+import functools
+import html
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.lessons.lesson import COURSE, LESSONS, Lesson, read
+
+pytestmark = pytest.mark.proof
+
+AXE = "axe-core@4"
+STANDARD = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+CONTRAST = {"type": "rule", "values": ["color-contrast"]}  # the one rule that a theme can change
+SIZES = {"desktop": {"width": 1400, "height": 1000}, "phone": {"width": 390, "height": 844}}
+_REGION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.DOTALL)
+_TAG = re.compile(r"<[^>]+>")
+_LINK = re.compile(r'(?:href|src)="([^"]*)"')
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("book")
+    links = ["--repository", "https://github.com/example/students", "--hub", "https://hub.example.org"]
+    command = [sys.executable, "-m", "book", "--to", str(target), *links]
+    done = subprocess.run(command, cwd=COURSE, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return target / "site"
+
+
+@pytest.fixture(scope="module")
+def pages(book: Path) -> list[str]:
+    return sorted(str(path.relative_to(book)) for path in book.rglob("*.html") if "_static" not in path.parts)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture(scope="module")
+def address(book: Path) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(book)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    if not shutil.which("npm"):
+        pytest.skip("no npm here to install axe-core with")
+    folder = tmp_path_factory.mktemp("axe")
+    subprocess.run(["npm", "install", "--silent", "--prefix", folder, AXE], check=True)
+    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text()
+
+
+def test_every_lesson_has_a_page(book: Path, lesson: Lesson):
+    assert (book / "lessons" / lesson.name / f"{lesson.name}.html").exists()
+
+
+def test_no_line_of_a_solution_is_in_the_book(book: Path):
+    texts = {path: squeezed(text_of(path)) for path in book.rglob("*") if path.suffix in TEXTS}
+    found = [
+        (path.name, line) for line in sorted(secret_lines()) for path, text in texts.items() if line in text
+    ]
+    assert not found
+
+
+TEXTS = {".html", ".js", ".json", ".txt", ".ipynb", ".md", ".py", ".inv", ".svg"}
+SHARED = ("course_utils", "data_setup")
+
+
+def secret_lines() -> set[str]:
+    """The lines of all solutions that students do not get elsewhere, without white space."""
+    released = [cell.source for lesson in LESSONS for cell in read(lesson.release).cells]
+    code = [path.read_text() for top in SHARED for path in (COURSE / top).rglob("*.py")]
+    public = squeezed("\n".join(released + code))
+    cells = [cell.source for lesson in LESSONS for cell in read(lesson.solution).cells]
+    regions = [region for source in cells for region in _REGION.findall(source + "\n")]
+    assert len(regions) >= 2 * len(LESSONS)
+    lines = {squeezed(line) for region in regions for line in region.splitlines()}
+    return {line for line in lines if line not in public}
+
+
+def text_of(path: Path) -> str:
+    text = path.read_text(errors="replace")
+    return html.unescape(_TAG.sub("", text)) if path.suffix == ".html" else text
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def test_search_for_solutions_finds_one_that_is_there():
+    assert secret_lines()
+    line = max(secret_lines(), key=len)
+    assert line in squeezed(html.unescape(_TAG.sub("", f"<pre><span>{html.escape(line)}</span></pre>")))
+
+
+def test_internal_links_lead_somewhere(book: Path, pages: list[str]):
+    broken = []
+    for name in pages:
+        for link in _LINK.findall((book / name).read_text()):
+            target = urlsplit(urljoin(f"//book/{name}", html.unescape(link)))
+            if target.scheme or target.netloc != "book" or not target.path:
+                continue
+            path = book / unquote(target.path).lstrip("/")
+            path = path / "index.html" if path.is_dir() else path
+            if not path.exists() or not has_place(path, unquote(target.fragment)):
+                broken.append((name, link))
+    assert not broken
+
+
+def has_place(path: Path, name: str) -> bool:
+    return not name or f'id="{name}"' in path.read_text()
+
+
+@dataclass
+class Visit:
+    """What a browser finds on a page."""
+
+    requests: list[str] = field(default_factory=list)
+    violations: dict[str, list[str]] = field(default_factory=dict)
+    wider_than: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def visits(browser: Browser, address: str, pages: list[str], axe: str) -> dict[str, Visit]:
+    """Each page is loaded once, and seen in both themes and sizes."""
+    context = browser.new_context(viewport=SIZES["desktop"], color_scheme="light", reduced_motion="reduce")
+    page = context.new_page()
+    found = {name: visit(page, address + name, axe) for name in pages}
+    context.close()
+    return found
+
+
+def visit(page: Page, url: str, axe: str) -> Visit:
+    seen = Visit()
+    record = lambda request: seen.requests.append(request.url)  # noqa: E731 - the same object is removed
+    page.on("request", record)
+    page.set_viewport_size(SIZES["desktop"])
+    page.goto(url)
+    page.evaluate(axe)
+    seen.violations["light"] = violations(page, STANDARD)
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    seen.violations["dark"] = violations(page, CONTRAST)
+    for name, size in SIZES.items():
+        page.set_viewport_size(size)
+        if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+            seen.wider_than.append(name)
+    page.remove_listener("request", record)
+    return seen
+
+
+def violations(page: Page, rules: object) -> list[str]:
+    """Return the violated rules of a page, each with the first elements."""
+    results = page.evaluate("rules => axe.run({runOnly: rules, resultTypes: ['violations']})", rules)
+    return [
+        f"{one['id']}: {len(one['nodes'])} times, such as {[node['html'][:160] for node in one['nodes'][:2]]}"
+        for one in results["violations"]
+    ]
+
+
+def test_pages_load_nothing_from_other_hosts(visits: dict[str, Visit], address: str):
+    asked = [url for seen in visits.values() for url in seen.requests]
+    assert asked
+    assert not [url for url in asked if not url.startswith((address, "data:"))]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_follows_wcag(visits: dict[str, Visit], theme: str):
+    assert not {name: seen.violations[theme] for name, seen in visits.items() if seen.violations[theme]}
+
+
+def test_no_page_is_wider_than_the_screen(visits: dict[str, Visit]):
+    assert not {name: seen.wider_than for name, seen in visits.items() if seen.wider_than}
+
+
+def test_axe_finds_what_is_wrong(browser: Browser, axe: str):
+    page = browser.new_page()
+    page.set_content("<html lang='en'><title>A page</title><main><img src='data:,'></main></html>")
+    page.evaluate(axe)
+    assert [one.partition(":")[0] for one in violations(page, STANDARD)] == ["image-alt"]
+    page.close()
+
+
+def test_keyboard_opens_an_answer_and_the_search(browser: Browser, address: str):
+    lesson = LESSONS[0].name
+    page = browser.new_page(viewport=SIZES["desktop"])
+    page.goto(f"{address}lessons/{lesson}/{lesson}.html")
+    page.locator("details > summary").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("details").first.get_attribute("open") is not None
+    page.keyboard.press("Control+k")
+    page.keyboard.type("page cache")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("ul.search li")
+    page.close()
