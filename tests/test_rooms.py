@@ -17,8 +17,8 @@ MOST_MODULES = 12
 
 # What each room may import of the others. A room that is not listed may import none.
 MAY_IMPORT = {
-    "course_utils.data": {"paths", "system"},
-    "course_utils.loading": {"data", "system"},
+    "course_utils.data": {"cropping", "paths", "system"},
+    "course_utils.loading": {"cropping", "data", "system"},
     "course_utils.storage": {"loading"},
     "course_utils.distributed": {"data", "distributed.batch", "loading", "system", "training"},
     "course_utils.distributed.batch": {"system"},
@@ -89,8 +89,8 @@ ONLY_IN = {
     "torch": tuple(
         f"course_utils.{room}"
         for room in (
-            "checks", "data", "distributed", "fakes", "loading", "measure", "pipeline", "storage", "system",
-            "training",
+            "checks", "cropping", "data", "distributed", "fakes", "loading", "measure", "pipeline", "storage",
+            "system", "training",
         )
     ),
     "time": ("course_utils.distributed", "course_utils.fakes", "course_utils.format_trials",

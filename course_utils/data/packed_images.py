@@ -8,9 +8,9 @@ from typing import NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
-from PIL import Image
 from simplejpeg import decode_jpeg, decode_jpeg_header
 
+from course_utils.cropping import CutOf, decode_cut_into, resize_into
 from course_utils.data.pack import INFO_NAME, PackError, RawLayout
 from course_utils.data.pack_access import layout_to_read, open_indexed_pack, require_images, require_labels
 from course_utils.data.zip_directory import index_path
@@ -21,16 +21,14 @@ class PackedImages:
     """Images and labels of one or more packs, sorted by name; any thread or process may read them.
 
     Args:
-        path: A pack of JPEG or raw members, or a list of shards. A saved index beside a
-            pack is used.
-        size: Height and width to resize to; None if all images have the same size.
+        path: A pack of JPEG or raw members, or a list of shards. A saved index beside a pack is used.
         verify: Compare each member with its checksum. Without it, a damaged or overwritten pack gives wrong
             pixels or another image under the label, without an error.
         layout: Layout of raw members, for packs that do not state it; None there means JPEG members.
 
     Attributes:
         labels: int64 (images,).
-        shape: Height, width, 3.
+        shape: Height, width, 3 of the first image that can be read.
 
     Raises:
         FileNotFoundError: A pack is missing.
@@ -41,7 +39,6 @@ class PackedImages:
     def __init__(
         self,
         path: str | Path | Sequence[str | Path],
-        size: tuple[int, int] | None = None,
         verify: bool = True,
         layout: RawLayout | None = None,
     ) -> None:
@@ -59,8 +56,8 @@ class PackedImages:
         self._member = np.concatenate([found.members for found in images])[order]
         sizes = [len(found.members) for found in images]
         self._shard = np.repeat(np.arange(len(images)), sizes)[order]
-        self._resize, self._verify = size is not None, verify
-        self.shape = (*size, 3) if size else self._first_shape()
+        self._verify = verify
+        self.shape = self._first_shape()
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -85,29 +82,43 @@ class PackedImages:
         Raises:
             PackError: The image is broken or has another shape; the message names file and member.
         """
-        shard, member = self._shard[i], self._member[i]
-        index, layout = self._shards[shard], self._layouts[shard]
+        index, member, layout = self._place(i)
         try:
             if layout and layout.order == "HWC" and layout.shape == pixels.shape:
                 index.read_into(member, pixels, check=self._verify)
+                return
+            data = index.read(member, check=self._verify)
+            if layout is None:
+                _decode_jpeg_into(data, pixels)
             else:
-                self._decode(index.read(member, check=self._verify), layout, pixels)
+                found = _raw_pixels(data, layout)
+                _refuse_other_shape(found.shape, pixels.shape)
+                pixels[...] = found
         except (ValueError, OSError, BadZipFile) as error:
             raise PackError(f"{index.path}: {index.name(member)}: {error}") from error
 
-    def _decode(self, data: memoryview, layout: RawLayout | None, pixels: np.ndarray) -> None:
-        if layout is None and not self._resize:
-            _decode_jpeg_into(data, pixels)
-            return
-        if layout is None:
-            found = decode_jpeg(data, min_height=pixels.shape[0], min_width=pixels.shape[1])
-        else:
-            found = layout.array(data)
-            found = found if layout.order == "HWC" else found.transpose(1, 2, 0)
-        if self._resize and found.shape != pixels.shape:
-            found = np.asarray(Image.fromarray(found).resize(pixels.shape[1::-1], Image.Resampling.BILINEAR))
-        _refuse_other_shape(found.shape, pixels.shape)
-        pixels[...] = found
+    def read_cut_into(self, i: int, cut_of: CutOf, pixels: np.ndarray) -> None:
+        """Decode a part of image `i` into an array, resized.
+
+        Args:
+            i: Position of the image, in the order of the names.
+            cut_of: Called with the image's height and width; returns what to cut out.
+            pixels: Contiguous uint8 array (H, W, 3) to fill.
+
+        Raises:
+            PackError: The image is broken, as far as the part needs it; the message names file and member.
+        """
+        index, member, layout = self._place(i)
+        try:
+            data = index.read(member, check=self._verify)
+            if layout is None:
+                decode_cut_into(data, cut_of, pixels)
+            else:
+                found = _raw_pixels(data, layout)
+                cut = cut_of(*found.shape[:2])
+                resize_into(found[cut.rows, cut.columns], cut, pixels)
+        except (ValueError, OSError, BadZipFile) as error:
+            raise PackError(f"{index.path}: {index.name(member)}: {error}") from error
 
     def _first_shape(self) -> tuple[int, int, int]:
         """Return the shape of the first image that can be read."""
@@ -126,6 +137,10 @@ class PackedImages:
             f"no image can be read as a JPEG file; the first error: {first_error}. If the members are raw "
             'pixels, pass their layout, for example layout=RawLayout("HWC", (256, 256, 3)).'
         )
+
+    def _place(self, i: int) -> tuple[ZipIndex, int, RawLayout | None]:
+        shard = self._shard[i]
+        return self._shards[shard], self._member[i], self._layouts[shard]
 
 
 class _Images(NamedTuple):
@@ -156,9 +171,14 @@ def _decode_jpeg_into(data: memoryview, pixels: np.ndarray) -> None:
     _refuse_other_shape(found.shape, pixels.shape)
 
 
+def _raw_pixels(data: memoryview, layout: RawLayout) -> np.ndarray:
+    found = layout.array(data)
+    return found if layout.order == "HWC" else found.transpose(1, 2, 0)
+
+
 def _refuse_other_shape(shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:
     if shape != wanted:
         raise PackError(
             f"{shape[0]}x{shape[1]} pixels, but other images have {wanted[0]}x{wanted[1]}: "
-            "give a size to resize all images to"
+            "resize them, as FastLoader does with crop=Resize(224)"
         )

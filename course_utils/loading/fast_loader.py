@@ -1,8 +1,8 @@
 """Load batches from packed files as fast as the cores can decode.
 
-Threads share an offset index (`course_utils.data.ZipIndex`). Each reads a member with one `pread` and decodes
-it directly into its place in a batch, both without the interpreter's lock. So there are no processes, no
-pickling, no collating and no tensor per image. The decoder is libjpeg-turbo, through simplejpeg.
+Threads share an offset index (`course_utils.data.ZipIndex`). Each reads a member with one `pread`, decodes what
+a crop needs of it, and resizes that into its place in a batch, without the interpreter's lock. So there are
+no processes, no pickling, no collating and no tensor per image. The decoder is libjpeg-turbo.
 """
 
 import weakref
@@ -12,15 +12,14 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from queue import SimpleQueue
-from typing import NamedTuple, Unpack
+from typing import Unpack
 
-import numpy as np
 import torch
 
+from course_utils.cropping import Crop
 from course_utils.data import PackedImages, PackError, RawLayout
+from course_utils.loading.batch_decoder import BatchDecoder
 from course_utils.loading.broken_images import Broken, OnError, require_policy, without_broken
-from course_utils.loading.buffer_pool import BufferPool
 from course_utils.loading.decoder_threads import DecoderThreads
 from course_utils.loading.device_prefetch import Batch, prefetch_to_device
 from course_utils.loading.epoch_iterator import EpochIterator
@@ -37,7 +36,9 @@ class FastLoader:
     Args:
         path: A pack of JPEG or raw members, or a list of shards.
         batch_size: Images per batch; fewer in the last one, and where broken ones are skipped.
-        size: Height and width, or one number for both, to resize to; None if all images have the same size.
+        crop: What to cut out of each image: `RandomResizedCrop`, `ResizeCenterCrop` or `Resize` of
+            `course_utils.cropping`. What is random depends on the order's seed, the epoch and the image, not
+            on threads, ranks or resuming. None if all images have the same size.
         transform: Applied to the images of a whole batch, on the GPU if `device` is one.
         device: Where batches go. A GPU copies them from pinned memory while it computes.
         on_error: "raise" a `PackError` that names file and member of a broken image; "skip" the image; or a
@@ -61,7 +62,7 @@ class FastLoader:
         path: str | Path | Sequence[str | Path],
         batch_size: int,
         *,
-        size: int | tuple[int, int] | None = None,
+        crop: Crop | None = None,
         transform: Callable[[torch.Tensor], torch.Tensor] | None = None,
         device: torch.device | str = "cpu",
         on_error: OnError = "raise",
@@ -74,12 +75,14 @@ class FastLoader:
         require_policy(on_error)
         if threads is not None and threads < 1:
             raise ValueError(f"threads={threads}: at least 1, or None for one per usable core")
-        self.images = PackedImages(path, (size, size) if isinstance(size, int) else size, verify, layout)
+        self.images = PackedImages(path, verify, layout)
         self.order = EpochOrder(len(self.images), batch_size, **order)
         self.paths, self.batch_size, self.transform, self.on_error = path, batch_size, transform, on_error
         self.threads, self.in_flight = threads or usable_cores(), max(1, in_flight)
         self.device = torch.device(device)
-        self._memory = BufferPool((batch_size, *self.images.shape), pinned=self.device.type == "cuda")
+        self._decoder = BatchDecoder(
+            self.images, batch_size, crop, self.order.seed, self.threads, self.device.type == "cuda"
+        )
         # Where the last iteration is, and where the next one starts.
         self._position, self._next = Position(), Position()
         self._last: Callable[[], EpochIterator | None] = lambda: None
@@ -132,56 +135,15 @@ class FastLoader:
         """Yield each batch with the number of samples that all ranks have consumed after it."""
         start, steps = position.samples, 0
         parts = iter(self.order.batches(position.epoch, start))
-        in_flight = deque(self._submit(threads, part) for part in islice(parts, self.in_flight))
+        submit = partial(self._decoder.submit, threads, position.epoch)
+        in_flight = deque(map(submit, islice(parts, self.in_flight)))
         while in_flight:
-            batch = self._collect(in_flight.popleft(), errors)
-            in_flight.extend(self._submit(threads, part) for part in islice(parts, 1))
+            batch = self._finished(*self._decoder.collect(in_flight.popleft()), errors)
+            in_flight.extend(map(submit, islice(parts, 1)))
             steps += 1
             yield self.order.consumed_after(start, steps), batch
 
-    def _submit(self, threads: DecoderThreads, part: np.ndarray) -> "_Pending":
-        """Split a batch among all threads, so that the first one is complete as soon as possible."""
-        pending = _Pending(part, self._memory.take(), SimpleQueue())
-        pixels, images = pending.memory.numpy(), part.tolist()
-        for first in range(self.threads):
-            places = range(first, len(part), self.threads)
-            threads.submit(partial(self._decode, pixels, images, places, threads.stopped, pending.results))
-        return pending
-
-    def _decode(
-        self,
-        pixels: np.ndarray,
-        images: list[int],
-        places: range,
-        stopped: list[object],
-        results: "SimpleQueue[Broken | BaseException]",
-    ) -> None:
-        """Decode some images of a batch, in a thread; the result is which are broken."""
-        broken: Broken = []
-        try:
-            for place in places:
-                if stopped:
-                    return
-                try:
-                    self.images.read_into(images[place], pixels[place])
-                except PackError as error:
-                    broken.append((place, error))
-            results.put(broken)
-        except BaseException as error:
-            results.put(error)
-
-    def _collect(self, pending: "_Pending", errors: list[PackError]) -> Batch:
-        part, broken = pending.part, []
-        for _ in range(self.threads):
-            result = pending.results.get()
-            if isinstance(result, BaseException):
-                raise result
-            broken += result
-        broken.sort(key=lambda found: found[0])
-        batch = (
-            pending.memory[: len(part)].permute(0, 3, 1, 2),
-            torch.from_numpy(self.images.labels[part]),
-        )
+    def _finished(self, batch: Batch, broken: Broken, errors: list[PackError]) -> Batch:
         if broken:
             errors.append(broken[0][1])
             batch = without_broken(batch, broken, self.on_error)
@@ -190,11 +152,3 @@ class FastLoader:
 
     def _transformed(self, images: torch.Tensor) -> torch.Tensor:
         return self.transform(images) if self.transform and len(images) else images
-
-
-class _Pending(NamedTuple):
-    """A batch in flight: its image numbers, its memory, and a result from each thread."""
-
-    part: np.ndarray
-    memory: torch.Tensor
-    results: "SimpleQueue[Broken | BaseException]"

@@ -15,6 +15,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from course_utils.cropping import Resize
 from course_utils.data.datasets import ZIPDataset
 from course_utils.data.pack import PackError, RawLayout
 from course_utils.loading.buffer_pool import BufferPool
@@ -269,7 +270,7 @@ def test_broken_images_are_replaced(broken_path):
     batches = list(FastLoader(broken_path, 4, on_error=black))
     assert labels_of(batches) == [[1, 2, 3], [4, 5, 6], [8, 9, 10, 11]]
     assert batches[1][0][1].max() == 0
-    assert ["00000" in errors[0], "Premature end" in errors[1], "give a size" in errors[2]] == [True] * 3
+    assert ["00000" in errors[0], "Premature end" in errors[1], "crop=Resize" in errors[2]] == [True] * 3
 
 
 @pytest.mark.parametrize(
@@ -314,7 +315,7 @@ def test_batch_of_broken_images_is_skipped(tmp_path):
 @pytest.mark.parametrize("other", [(24, 17), (25, 16), (23, 16), (16, 24), (12, 8)])
 def test_error_for_other_size_suggests_resizing(tmp_path, other):
     path = numbered_pack(tmp_path / "a.zip", [numbered_jpeg(0), numbered_jpeg(1, other)])
-    with pytest.raises(PackError, match=f"{other[1]}x{other[0]} pixels.* give a size"):
+    with pytest.raises(PackError, match=f"{other[1]}x{other[0]} pixels.* crop=Resize"):
         list(FastLoader(path, 2))
 
 
@@ -323,7 +324,7 @@ def test_images_of_other_sizes_are_resized(tmp_path, size):
     path = numbered_pack(
         tmp_path / "a.zip", [numbered_jpeg(0), numbered_jpeg(1, (200, 150)), numbered_jpeg(2, (7, 9))]
     )
-    images, _ = next(iter(FastLoader(path, 3, size=size)))
+    images, _ = next(iter(FastLoader(path, 3, crop=Resize(size))))
     height, width = (size, size) if isinstance(size, int) else size
     assert images.shape == (3, 3, height, width)
     expected = Image.open(io.BytesIO(numbered_jpeg(1, (200, 150)))).resize(

@@ -1,0 +1,98 @@
+"""Decode the images of a batch with several threads, each straight into its place in the batch's memory."""
+
+from collections.abc import Callable
+from functools import partial
+from queue import SimpleQueue
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from course_utils.cropping import Crop
+from course_utils.data import PackedImages, PackError
+from course_utils.loading.broken_images import Broken
+from course_utils.loading.buffer_pool import BufferPool
+from course_utils.loading.decoder_threads import DecoderThreads
+from course_utils.loading.device_prefetch import Batch
+
+Results = SimpleQueue["Broken | BaseException"]
+
+
+class PendingBatch(NamedTuple):
+    """A batch in flight: its image numbers, its memory, and a result from each share."""
+
+    part: np.ndarray
+    memory: torch.Tensor
+    results: Results
+
+
+class BatchDecoder:
+    """Decodes batches of packed images, whole or cropped.
+
+    Args:
+        images: The images.
+        batch_size: Images per batch, at most.
+        crop: What to cut out of each image; None if all images have the same size.
+        seed: Seed of the crops.
+        shares: Parts into which a batch is split, each for one thread.
+        pinned: Use page-locked memory, from which a GPU copies asynchronously.
+    """
+
+    def __init__(
+        self, images: PackedImages, batch_size: int, crop: Crop | None, seed: int, shares: int, pinned: bool
+    ) -> None:
+        self.images, self.crop, self.seed, self.shares = images, crop, seed, shares
+        shape = (*crop.shape, 3) if crop else images.shape
+        self._memory = BufferPool((batch_size, *shape), pinned=pinned)
+
+    def submit(self, threads: DecoderThreads, epoch: int, part: np.ndarray) -> PendingBatch:
+        """Split a batch among all threads, so that the first one is complete as soon as possible."""
+        pending = PendingBatch(part, self._memory.take(), SimpleQueue())
+        pixels, readers = pending.memory.numpy(), self._readers(epoch, part)
+        for first in range(self.shares):
+            places = range(first, len(part), self.shares)
+            threads.submit(partial(_decode, pixels, readers, places, threads.stopped, pending.results))
+        return pending
+
+    def collect(self, pending: PendingBatch) -> tuple[Batch, Broken]:
+        """Wait for a batch; return its images and labels, and which images are broken."""
+        broken: Broken = []
+        for _ in range(self.shares):
+            result = pending.results.get()
+            if isinstance(result, BaseException):
+                raise result
+            broken += result
+        broken.sort(key=lambda found: found[0])
+        images = pending.memory[: len(pending.part)].permute(0, 3, 1, 2)
+        return (images, torch.from_numpy(self.images.labels[pending.part])), broken
+
+    def _readers(self, epoch: int, part: np.ndarray) -> list[Callable[[np.ndarray], None]]:
+        """Return for each image of a batch the function that decodes it into an array."""
+        if self.crop is None:
+            return [partial(self.images.read_into, i) for i in part.tolist()]
+        draws = zip(part.tolist(), self.crop.draw(self.seed, epoch, part), strict=True)
+        return [
+            partial(self.images.read_cut_into, i, partial(self.crop.cut, drawn=drawn)) for i, drawn in draws
+        ]
+
+
+def _decode(
+    pixels: np.ndarray,
+    readers: list[Callable[[np.ndarray], None]],
+    places: range,
+    stopped: list[object],
+    results: Results,
+) -> None:
+    """Decode some images of a batch, in a thread; the result is which are broken."""
+    broken: Broken = []
+    try:
+        for place in places:
+            if stopped:
+                return
+            try:
+                readers[place](pixels[place])
+            except PackError as error:
+                broken.append((place, error))
+        results.put(broken)
+    except BaseException as error:
+        results.put(error)
