@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -95,7 +96,7 @@ def _environment(script: Path, stand_ins: Path) -> dict[str, str]:
     )
     return {
         **os.environ,
-        "PATH": f"{stand_ins}{os.pathsep}{os.environ['PATH']}",
+        "PATH": os.pathsep.join([str(stand_ins), str(Path(sys.executable).parent), os.environ["PATH"]]),
         "SLURM_JOB_ID": str(os.getpid()),
         "SLURM_JOB_NODELIST": "localhost",
         "SLURM_NTASKS": str(int(asked["nodes"]) * int(asked["ntasks-per-node"])),
