@@ -210,6 +210,43 @@ def test_epoch_continues_on_another_number_of_ranks_with_another_batch_size(path
     }
 
 
+@settings(deadline=None, max_examples=25)
+@given(
+    phases=st.lists(
+        st.tuples(st.integers(1, 5), st.integers(1, 6), st.integers(0, 6), st.integers(0, 4)), max_size=5
+    ),
+    last=st.integers(1, 5),
+    seed=st.integers(0, 9),
+)
+def test_killed_and_resumed_on_any_ranks_delivers_each_image_once_per_epoch(
+    numbered_path, phases, last, seed
+):
+    """Each phase runs some steps on its ranks; the next one gets the state that one of these ranks saved."""
+    state, delivered = None, {}
+    for ranks, batch_size, steps, saved_by in [*phases, (last, 5, 99, 0), (last, 5, 99, 0)]:
+        world = [
+            FastLoader(
+                numbered_path, batch_size, threads=1, shuffle=True, seed=seed, rank=rank, world_size=ranks
+            )
+            for rank in range(ranks)
+        ]
+        for loader in world:
+            if state:
+                loader.load_state_dict(json.loads(state))
+            epoch, batches = loader.state_dict()["epoch"], iter(loader)
+            for _ in range(steps):
+                _, labels = next(batches, (None, torch.empty(0)))
+                delivered.setdefault(epoch, []).extend(labels.tolist())
+        state = json.dumps(world[saved_by % ranks].state_dict())
+    for samples in delivered.values():
+        assert sorted(samples) == list(range(23))
+
+
+@pytest.fixture(scope="module")
+def numbered_path(tmp_path_factory):
+    return numbered_pack(tmp_path_factory.mktemp("pack") / "part0.zip", [numbered_jpeg(i) for i in range(23)])
+
+
 def test_state_of_another_pack_of_as_many_images_is_rejected(path, tmp_path):
     other = numbered_pack(tmp_path / "other.zip", [numbered_jpeg(i + 1) for i in range(23)])
     relabelled = numbered_pack(tmp_path / "relabelled.zip", [numbered_jpeg(i) for i in range(23)], first=1)

@@ -1,0 +1,50 @@
+"""The batch script under a real Slurm: stopped by its signal and killed, it trains as if undisturbed."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from course_utils.distributed.batch import PRESETS, JobScript
+from course_utils.distributed.numbered_pack import write_numbered_pack
+from course_utils.distributed.record import Record, samples_of
+from course_utils.distributed.training import train_alone
+from tests.grading.slurm_node import SlurmNode, missing
+
+pytestmark = [
+    pytest.mark.proof,
+    pytest.mark.skipif(bool(missing()), reason=f"Slurm is not installed: {missing()}"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root may start munge and Slurm"),
+]
+
+
+def test_job_that_is_stopped_once_and_killed_once_equals_an_undisturbed_one(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("job")
+    pack = write_numbered_pack(folder / "part0.zip", 203)
+    options = ("--batch-size", "4", "--epochs", "2", "--save-every", "5", "--pause", "0.2", "--record")
+    script = JobScript(pack, folder, PRESETS["cpu"], options)
+    (folder / "job.sh").write_text(script.text)
+    record = Record(folder / "record.jsonl")
+    with SlurmNode(tmp_path_factory.mktemp("slurm")) as node:
+        job = node.run("sbatch", "--parsable", f"--output={folder}/log", str(folder / "job.sh")).strip()
+        wait_until(lambda: len(record.steps()) >= 8, folder)
+        node.run("scancel", "--signal=USR1", "--batch", job)  # what Slurm does before the time limit
+        wait_until(lambda: len(record.steps()) >= 25, folder)
+        node.run("scontrol", "requeue", job)  # what Slurm does when a node fails
+        wait_until((folder / "complete").exists, folder)
+    undisturbed = train_alone(pack, 8, folder / "undisturbed", epochs=2)
+    assert samples_of(record.steps()) == samples_of(undisturbed)
+    assert [step.loss for step in record.steps()] == pytest.approx([step.loss for step in undisturbed])
+    log = (folder / "log").read_text()
+    assert log.count("stopped in epoch 0") == 1
+    assert "complete" in log
+
+
+def wait_until(happened, folder: Path, seconds=240):
+    for _ in range(seconds * 5):
+        if happened():
+            return
+        time.sleep(0.2)
+    log = folder / "log"
+    raise AssertionError(log.read_text() if log.exists() else "the job never started")
