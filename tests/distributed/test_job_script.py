@@ -1,6 +1,7 @@
 """The batch script with stand-ins of Slurm's commands, and of the training, which takes seconds to start."""
 
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/python").write_text(STAND_IN)
     (tmp_path / "bin/python").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "bin/python"))
     (tmp_path / "my run").mkdir()
     return tmp_path / "my run"
 

@@ -29,7 +29,7 @@ PRESETS = {
         "gpu_a100", 4, 18, True,
         "https://servicedesk.surf.nl/wiki/spaces/WIKI/pages/30660209/Snellius+partitions", "2026-11",
     ),
-    # 63 cores of 64 are free, 7 beside each of the 8 halves of its GPUs.
+    # Each half of its four GPUs is a device of its own, and the operating system keeps some of the 64 cores.
     "lumi": Preset(
         "standard-g", 8, 7, True,
         "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/lumig-job/", "2026-11",
