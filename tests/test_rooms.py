@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "course_utils.distributed.batch": {"system"},
     "course_utils.formats": {"data"},
     "course_utils.format_trials": {"formats", "system"},
+    "course_utils.scratch": {"storage"},
     "course_utils.measure": {"figures", "loading", "storage", "system"},
     "course_utils.pipeline": {"data", "figures", "loading", "paths", "system", "training"},
     "course_utils.scaling": {"figures", "pipeline", "storage"},
@@ -33,7 +34,7 @@ MAY_IMPORT = {
     "course_utils.checks.jpeg_vs_zip": {"checks.core", "checks.world", "data", "storage", "system"},
     "course_utils.checks.multi_worker_handles": {"checks.core", "system"},
     "course_utils.checks.gpu_pipelining": {"checks.core", "checks.world", "fakes", "pipeline"},
-    "course_utils.checks.many_nodes": {"checks.core"},
+    "course_utils.checks.many_nodes": {"checks.core", "system"},
     "course_utils.checks.packed_formats": {
         "checks.core", "checks.world", "format_trials", "formats", "system",
     },
@@ -259,6 +260,7 @@ READS_VARIABLES = (
     "course_utils.system.compiler",
     "course_utils.pipeline.settings",
     "course_utils.distributed.",
+    "course_utils.scratch.__main__",
     "course_utils.grading.",
     "data_setup.__main__",
 )

@@ -1,0 +1,13 @@
+from .presets import PRESETS as PRESETS
+from .presets import Preset as Preset
+from .presets import ScratchError as ScratchError
+from .presets import find_scratch as find_scratch
+from .staging import StagedSet as StagedSet
+from .staging import stage_set as stage_set
+from .storage_kind import Storage as Storage
+from .storage_kind import storage_of as storage_of
+from .transfer import WAYS as WAYS
+from .transfer import broadcast_command as broadcast_command
+from .transfer import mount_command as mount_command
+from .way_costs import WayCost as WayCost
+from .way_costs import count_ways as count_ways

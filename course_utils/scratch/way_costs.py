@@ -1,0 +1,97 @@
+"""Count what each way of staging a folder of small files asks of the shared file system."""
+
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from course_utils.scratch import transfer as transfers
+from course_utils.storage import FileOps, count_operations, strace
+
+
+@dataclass(frozen=True)
+class WayCost:
+    """What one way costs on one node.
+
+    Attributes:
+        way: The way, in words.
+        source: Operations on the shared file system; None if they cannot be counted here.
+        created: Files that are made on scratch.
+        written: Bytes that are written there.
+        note: Why something is missing, or what else to know.
+    """
+
+    way: str
+    source: FileOps | None
+    created: int
+    written: int
+    note: str = ""
+
+
+def count_ways(tree: Path, scratch: Path) -> list[WayCost]:
+    """Stage a folder in each way, and count the operations on its file system.
+
+    What happens on scratch is not counted: those operations reach nobody else's server.
+
+    Args:
+        tree: A folder of files; it is packed into a temporary folder for the other ways.
+        scratch: A folder for the copies, which are deleted.
+    """
+    with (
+        tempfile.TemporaryDirectory(dir=scratch) as packed,
+        tempfile.TemporaryDirectory(dir=scratch) as copies,
+    ):
+        tar = Path(packed, f"{tree.name}.tar")
+        with tarfile.open(tar, "w") as archive:
+            archive.add(tree, tree.name)
+        copied = _counted("one tar, copied as it is", tar, Path(copies, "copy"), "copy")
+        return [
+            _counted("file by file", tree, Path(copies, "files"), "files"),
+            copied,
+            _counted("one tar, unpacked on the node", tar, Path(copies, "unpack"), "unpack"),
+            WayCost(
+                "one tar, sent to all nodes by sbcast",
+                copied.source,
+                copied.created,
+                copied.written,
+                "read by one node for all; counted as a copy, without Slurm",
+            ),
+            _count_squashfs(tree, Path(packed, f"{tree.name}.squashfs"), Path(copies, "squashfs")),
+        ]
+
+
+def _counted(label: str, source: Path, folder: Path, way: str) -> WayCost:
+    folder.mkdir()
+    with count_operations(transfers.BLOCK) as counter:
+
+        def create(path: Path) -> IO[bytes]:
+            counter.paused = True
+            try:
+                return transfers.create(path)
+            finally:
+                counter.paused = False
+
+        files = transfers.transfer(source, folder, way, create=create)
+    return WayCost(label, counter.total(), len(files), sum(file.size for file in files.values()))
+
+
+def _count_squashfs(tree: Path, image: Path, folder: Path) -> WayCost:
+    label = "one squashfs file, unpacked on the node"
+    missing = [name for name in ("mksquashfs", "unsquashfs") if not shutil.which(name)]
+    reason = f"{missing[0]} is not installed" if missing else strace.why_not_traceable()
+    if missing:
+        return WayCost(label, None, 0, 0, f"not available here: {reason}")
+    command = ["mksquashfs", str(tree), str(image), "-quiet", "-no-progress", "-noI", "-noD", "-noF"]
+    subprocess.run(command, check=True, capture_output=True)
+    if reason:
+        files = transfers.transfer(image, folder, "unpack")
+        source = None
+    else:
+        unpack = ["unsquashfs", "-quiet", "-no-progress", "-dest", str(folder), str(image)]
+        source = strace.trace(unpack, under=image)
+        files = {str(path): transfers.measured(path) for path in folder.rglob("*") if path.is_file()}
+    written = sum(file.size for file in files.values())
+    return WayCost(label, source, len(files), written, f"not counted: {reason}" if reason else "")
