@@ -37,6 +37,7 @@ c.Autograde.autograde_preprocessors = [
     "course_utils.grading.nbgrader_plugins.preprocessor.ExecuteAnswers",
     "nbgrader.preprocessors.LimitOutput",
     "nbgrader.preprocessors.SaveAutoGrades",
+    "course_utils.grading.nbgrader_plugins.optional_exercises.ExtraCredit",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]

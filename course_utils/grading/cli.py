@@ -119,6 +119,8 @@ def _grade(course: Course, lessons: list[str], options: argparse.Namespace) -> i
     text = report.full(outcome.found)
     (course.results.folder / workflow.REPORT).write_text(text, errors="backslashreplace")
     _print(f"\n{report.summary(outcome.found)}\n\nPoints by exercise\n{report.histogram(outcome.found)}")
+    if text := report.term(outcome.found, course.grading.weights):
+        _print(f"\n{text}")
     _print(f"\nMost frequent mistakes\n{report.mistakes(outcome.found)}")
     _print(f"\nDamaged, tampered with, suspicious\n{report.findings(outcome.found)}")
     if text := report.versions(outcome.found):

@@ -44,6 +44,12 @@ class Grading(Configurable):
     penalty_per_day = Float(
         0.0, min=0.0, max=1.0, help="Part of the points that each day late takes off, such as 0.1."
     ).tag(config=True)
+    optional = Dict(
+        {}, help="Exercises that add points but not to the maximum: {'01_jpeg_vs_zip': ['raw_pixels']}."
+    ).tag(config=True)
+    weights = Dict(
+        {}, help="Weights of lessons in the percentage of a term, 1 by default: {'01_jpeg_vs_zip': 2}."
+    ).tag(config=True)
     limits = Dict({}, help="Fields of course_utils.grading.sandbox.Limits to change.").tag(config=True)
 
 
@@ -74,7 +80,8 @@ class Course:
         """Return a lesson of this course, read once."""
         if name not in self._lessons:
             source = self.folder(self.directory.source_directory, lesson=name)
-            self._lessons[name] = Lesson(source, self.grading.checks_package)
+            optional = self.grading.optional.get(name, ())
+            self._lessons[name] = Lesson(source, self.grading.checks_package, optional)
         return self._lessons[name]
 
     def lessons(self) -> list[str]:

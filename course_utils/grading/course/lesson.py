@@ -9,6 +9,7 @@ import importlib
 import inspect
 import platform
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -48,19 +49,29 @@ class Lesson:
     Args:
         folder: The lesson's folder, `solutions/<lesson>`.
         package: Package that holds the module of its checks.
+        optional: Names of exercises whose points do not count in the maximum.
+
+    Raises:
+        ValueError: An optional exercise does not exist.
     """
 
-    def __init__(self, folder: Path, package: str = CHECKS_PACKAGE) -> None:
+    def __init__(self, folder: Path, package: str = CHECKS_PACKAGE, optional: Collection[str] = ()) -> None:
         self.folder, self.name = folder, folder.name
         self.source: NotebookNode = nbformat.read(folder / f"{folder.name}.ipynb", as_version=4)
         self.released = _release(self.source)
         self.module = f"{package}.{re.sub(r'^[0-9]+_', '', folder.name)}"
         self.graded = {grade_id(cell): _graded(cell) for cell in self.source.cells if _is_check(cell)}
+        self.optional = frozenset(optional)
+        if unknown := sorted(self.optional - set(self.graded)):
+            raise ValueError(
+                f"c.Grading.optional names {unknown[0]!r}, which is no exercise of {self.name}: these are "
+                f"{', '.join(self.graded)}"
+            )
 
     @property
     def points(self) -> float:
-        """The points that all checks together give."""
-        return sum(graded.points for graded in self.graded.values())
+        """The points for all exercises that are not optional."""
+        return sum(graded.points for name, graded in self.graded.items() if name not in self.optional)
 
     def check(self, name: str) -> Check:
         """Return a check of this lesson, from the teacher's own module."""
@@ -87,8 +98,8 @@ class Lesson:
         }
 
     def version(self) -> str:
-        """Return a digest of the notebook's cells and the other files."""
-        digest = hashlib.sha256()
+        """Return a digest of the notebook's cells, the other files, and which exercises are optional."""
+        digest = hashlib.sha256("".join(sorted(self.optional)).encode())
         for cell in self.source.cells:
             digest.update(f"{cell.cell_type}\0{cell.source}\0{cell.metadata.get('nbgrader')}\0".encode())
         for name, data in self.files().items():

@@ -90,7 +90,7 @@ def _exercises(notebook: NotebookNode, result: Result | None) -> Iterator[Exerci
             yield ExerciseFeedback(
                 title=title or name,
                 anchor=name,
-                right=score >= most,
+                right=score >= most and score > 0,  # an optional exercise has no maximum
                 points=f"{score:g}",
                 max_points=f"{most:g}",
                 verdict=graded["message"] if graded else "",

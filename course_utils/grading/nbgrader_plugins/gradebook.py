@@ -16,6 +16,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from course_utils.grading.course import Course, Task, course_at
 from course_utils.grading.nbgrader_plugins import deadlines
+from course_utils.grading.nbgrader_plugins.optional_exercises import store_maxima
 from course_utils.grading.submission import STAMP, sanitize_folder
 
 SECRET = "submission_secret.txt"  # names a submission's feedback in the exchange
@@ -64,6 +65,11 @@ def _course_at(root: Path, changed: tuple[int, ...]) -> Course:
 
 def register(course: Course, lesson: str) -> None:
     """Register a lesson and its cells in the gradebook, unless it has them in their present version."""
+    _register_cells(course, lesson)
+    store_maxima(course, lesson)
+
+
+def _register_cells(course: Course, lesson: str) -> None:
     version, marker = course.lesson(lesson).version(), course.results.folder / lesson / ".registered"
     if marker.exists() and marker.read_text() == version and _is_known(course, lesson):
         return

@@ -29,6 +29,14 @@ class _Mark(NamedTuple):
     status: str
 
 
+class _Column(NamedTuple):
+    """A lesson: its name, its points without optional exercises, and its weight in the term."""
+
+    name: str
+    points: float
+    weight: float
+
+
 class _Person(NamedTuple):
     """A student and their marks by lesson; None where nothing was submitted."""
 
@@ -55,7 +63,9 @@ def export_marks(course: Course, lessons: list[str], student: str, target: Path,
     with Gradebook(course.directory.db_url, course.directory.course_id) as book:
         found = [one for one in book.students if student in ("", one.id)]
         people = [_person(course, book, one, lessons) for one in found]
-    rows = FORMS[form](lessons, people, [course.lesson(lesson).points for lesson in lessons])
+    weights = course.grading.weights
+    columns = [_Column(name, course.lesson(name).points, weights.get(name, 1.0)) for name in lessons]
+    rows = FORMS[form](columns, people)
     table = io.StringIO(newline="")
     csv.writer(table).writerows(rows)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -69,24 +79,36 @@ def plain_text(text: str) -> str:
     return f"'{plain}" if plain.lstrip().startswith(FORMULA) else plain
 
 
-def _plain(lessons: Sequence[str], people: Sequence[_Person], points: Sequence[float]) -> list[Row]:
+def _plain(columns: Sequence[_Column], people: Sequence[_Person]) -> list[Row]:
     heading: Row = ["student_id", "last_name", "first_name", "email"]
-    for lesson in lessons:
-        heading += [f"{lesson} points", f"{lesson} of", f"{lesson} status"]
-    rows: list[Row] = [[*heading, "points", "of"]]
+    for column in columns:
+        heading += [f"{column.name} points", f"{column.name} of", f"{column.name} status"]
+    rows: list[Row] = [[*heading, "points", "of", "weighted percent"]]
     for one in people:
         row: Row = list(one[:4])
         for mark in one.marks:
             row += mark or ["", "", "not submitted"]
         there = [mark for mark in one.marks if mark]
-        rows.append([*row, sum(m.points for m in there), sum(m.max_points for m in there)])
+        sums = sum(m.points for m in there), sum(m.max_points for m in there)
+        rows.append([*row, *sums, _weighted_percent(columns, one.marks)])
     return rows
 
 
-def _canvas(lessons: Sequence[str], people: Sequence[_Person], points: Sequence[float]) -> list[Row]:
+def _weighted_percent(columns: Sequence[_Column], marks: Sequence[_Mark | None]) -> float:
+    """Return the percentage of a term; a lesson without a submission counts as none of its points."""
+    whole = sum(column.weight for column in columns)
+    parts = [
+        column.weight * mark.points / column.points
+        for column, mark in zip(columns, marks, strict=True)
+        if mark and column.points
+    ]
+    return round(100 * sum(parts) / whole, 1) if whole else 0.0
+
+
+def _canvas(columns: Sequence[_Column], people: Sequence[_Person]) -> list[Row]:
     rows: list[Row] = [
-        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *lessons],
-        ["    Points Possible", "", "", "", "", *points],
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *(one.name for one in columns)],
+        ["    Points Possible", "", "", "", "", *(one.points for one in columns)],
     ]
     for one in people:
         name = ", ".join(filter(None, (one.last_name, one.first_name))) or one.student_id
@@ -94,15 +116,16 @@ def _canvas(lessons: Sequence[str], people: Sequence[_Person], points: Sequence[
     return rows
 
 
-def _moodle(lessons: Sequence[str], people: Sequence[_Person], points: Sequence[float]) -> list[Row]:
-    rows: list[Row] = [["First name", "Last name", "ID number", "Email address", *lessons]]
+def _moodle(columns: Sequence[_Column], people: Sequence[_Person]) -> list[Row]:
+    names = [column.name for column in columns]
+    rows: list[Row] = [["First name", "Last name", "ID number", "Email address", *names]]
     for one in people:
         rows.append([one.first_name, one.last_name, one.student_id, one.email, *_points(one)])
     return rows
 
 
-def _brightspace(lessons: Sequence[str], people: Sequence[_Person], points: Sequence[float]) -> list[Row]:
-    items = [f"{lesson} Points Grade" for lesson in lessons]
+def _brightspace(columns: Sequence[_Column], people: Sequence[_Person]) -> list[Row]:
+    items = [f"{column.name} Points Grade" for column in columns]
     rows: list[Row] = [["OrgDefinedId", "Username", *items, "End-of-Line Indicator"]]
     for one in people:
         rows.append([one.student_id, one.student_id, *_points(one), "#"])
@@ -114,7 +137,7 @@ def _points(person: _Person) -> Row:
     return ["" if mark is None else mark.points for mark in person.marks]
 
 
-FORMS: dict[str, Callable[[Sequence[str], Sequence[_Person], Sequence[float]], list[Row]]] = {
+FORMS: dict[str, Callable[[Sequence[_Column], Sequence[_Person]], list[Row]]] = {
     "plain": _plain,
     "canvas": _canvas,
     "moodle": _moodle,

@@ -26,6 +26,21 @@ def summary(results: Sequence[Summary]) -> str:
     return table(rows)
 
 
+def term(results: Sequence[Summary], weights: Mapping[str, float]) -> str:
+    """Return the mean percentage of all lessons, weighted; empty where no weight was given."""
+    lessons = sorted({result["lesson"] for result in results})
+    if not weights or not lessons:
+        return ""
+    means = []
+    for lesson in lessons:
+        parts = [one["points"] / (one["max_points"] or 1) for one in results if one["lesson"] == lesson]
+        means.append((weights.get(lesson, 1.0), sum(parts) / len(parts)))
+    whole = sum(weight for weight, _ in means)
+    percent = 100 * sum(weight * mean for weight, mean in means) / whole if whole else 0.0
+    shown = ", ".join(f"{lesson} {weight:g}" for lesson, (weight, _) in zip(lessons, means, strict=True))
+    return f"Mean of these lessons: {percent:.1f} %, weighted ({shown})"
+
+
 def table(rows: list[list[str]]) -> str:
     """Align rows in columns; the first row is the heading."""
     rows = [[printable(text)[:MAX_CELL_WIDTH] for text in row] for row in rows]

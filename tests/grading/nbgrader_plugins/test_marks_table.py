@@ -31,15 +31,16 @@ def course(tmp_path_factory):
         directory=SimpleNamespace(db_url=url, course_id="default_course"),
         results=SimpleNamespace(read=lambda task: {"status": "wrong"}),
         lesson=lambda name: SimpleNamespace(points=4.0),
+        grading=SimpleNamespace(weights={}),
     )
 
 
 EXPECTED = {
     "plain": [
         ["student_id", "last_name", "first_name", "email", "01_lesson points", "01_lesson of",
-         "01_lesson status", "points", "of"],
-        ["ann", "'=1+1", "Ann", "ann@example.org", "3.0", "4.0", "wrong", "3.0", "4.0"],
-        ["bob", "", "", "", "", "", "not submitted", "0", "0"],
+         "01_lesson status", "points", "of", "weighted percent"],
+        ["ann", "'=1+1", "Ann", "ann@example.org", "3.0", "4.0", "wrong", "3.0", "4.0", "75.0"],
+        ["bob", "", "", "", "", "", "not submitted", "0", "0", "0.0"],
     ],
     "canvas": [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "01_lesson"],
