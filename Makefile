@@ -88,6 +88,7 @@ export: $(READY)  ## marks.csv for a learning management system (GRADE_OPTIONS="
 
 bench: $(READY) $(PEERS)/.complete  ## data_setup beside its limit, then every benchmark in tests/bench (1 hour)
 	@$(RUN) python -c 'from course_utils.paths import data_dir; data_dir()' 2>/dev/null || $(MAKE) --no-print-directory data
+	@$(RUN) python -m data_setup full_size
 	@$(RUN) python -m data_setup bench
 	@for file in tests/bench/*.py; do "$(PEERS)/bin/python" -m tests.bench.$$(basename $$file .py) || exit 1; done
 

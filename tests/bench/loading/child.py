@@ -18,6 +18,7 @@ import torch
 import torchvision  # noqa: F401 - as a training script does, so that no loader's time includes it
 
 from course_utils.storage import page_cache
+from tests.bench.loading.crop_parameters import compare
 from tests.bench.loading.peer import MEAN, STD, Batch, Peer, decode_with_pillow, peers
 
 
@@ -55,7 +56,7 @@ def write(spec: dict) -> dict[str, dict[str, str]]:
 def measure(peer: Peer, spec: dict) -> dict[str, float]:
     """Time the first batch, the first epoch with a cold page cache, and later epochs with a warm one."""
     folder, before = Path(spec["folder"]), memory(os.getpid())
-    page_cache.evict(path for path in folder.rglob("*") if path.is_file())
+    evicted = page_cache.evict(path for path in folder.rglob("*") if path.is_file())
     start = time.perf_counter()
     batches = peer.batches(folder, spec["cores"], spec["batch_size"])
     opened, first, images = time.perf_counter(), None, 0
@@ -65,7 +66,26 @@ def measure(peer: Peer, spec: dict) -> dict[str, float]:
     cold = images / (time.perf_counter() - opened)
     used, warm = memory(os.getpid()) - before, [epoch_speed(batches) for _ in range(spec["epochs"])]
     measured = {"first_s": first - start, "cold": cold, "warm": float(np.median(warm)), "memory_mib": used}
-    return measured | (verify(batches, peer, spec) if spec["verify"] and not peer.limit else {})
+    measured["resident"] = evicted.fraction
+    if not spec["verify"] or peer.limit:
+        return measured
+    return measured | (seen(batches, spec) if "crops" in peer.work else verify(batches, peer, spec))
+
+
+def seen(batches: Iterable[Batch], spec: dict) -> dict[str, object]:
+    """Return dtype and shape of the images, and whether each image came exactly once and all had these."""
+    labels_seen, kinds = [], set()
+    for images, labels in batches:
+        kinds.add((str(images.dtype), tuple(images.shape[1:])))
+        labels_seen += labels.tolist()
+    (dtype, shape), *others = kinds
+    complete = sorted(labels_seen) == list(range(len(list(Path(spec["originals"]).iterdir()))))
+    return {"dtype": dtype, "shape": shape, "complete": complete and not others}
+
+
+def prove(peer: Peer, spec: dict) -> dict[str, float]:
+    """Compare the crops of a loader with torchvision's, see `crop_parameters`."""
+    return compare(peer.batches(Path(spec["folder"]), spec["cores"], spec["batch_size"]))
 
 
 def epoch_speed(batches: Iterable[Batch]) -> float:
@@ -126,7 +146,8 @@ def run_task(spec: dict) -> None:
         multiprocessing.set_start_method("fork", force=True)  # not the parent's forkserver
     warnings.simplefilter("ignore")
     try:
-        result = write(spec) if spec["do"] == "write" else measure(peers()[spec["peer"]], spec)
+        tasks = {"measure": measure, "prove": prove}
+        result = write(spec) if spec["do"] == "write" else tasks[spec["do"]](peers()[spec["peer"]], spec)
     except Exception as error:  # a missing or broken library may raise anything: it is reported
         result = {"error": f"{type(error).__name__}: {error}"}
     Path(spec["result"]).write_text(json.dumps(result))

@@ -4,12 +4,17 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
 
+if TYPE_CHECKING:
+    from PIL import Image
+
 Batch = tuple[torch.Tensor, torch.Tensor]
+CROP_SIDE = 224
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
@@ -27,6 +32,7 @@ class Peer:
             batches of one epoch: images of shape (N, 3, H, W), labels of shape (N,).
         output: "uint8", or "float32" for images normalised and randomly flipped.
         limit: Not a loader but the decoder alone, an upper bound; its images are discarded.
+        work: What it measures: "images" of one size as they are, or random "crops" of images of any size.
         fast_dct: The decoder always uses libjpeg-turbo's faster, less exact DCT, so its images are compared
             with those of another decoder with the same setting.
     """
@@ -37,6 +43,7 @@ class Peer:
     output: str = "uint8"
     limit: bool = False
     fast_dct: bool = False
+    work: tuple[str, ...] = ("images",)
 
 
 def peers() -> dict[str, Peer]:
@@ -54,13 +61,27 @@ def decode(data: bytes | memoryview | np.ndarray) -> torch.Tensor:
     return decode_jpeg(torch.from_numpy(np.frombuffer(data, np.uint8).copy()))
 
 
-def decode_with_pillow(data: bytes) -> torch.Tensor:
-    """Decode with Pillow to uint8 (3, H, W)."""
+def open_with_pillow(data: bytes) -> "Image.Image":
+    """Open with Pillow, as RGB."""
     import io
 
     from PIL import Image
 
-    return torch.from_numpy(np.array(Image.open(io.BytesIO(data)).convert("RGB"))).permute(2, 0, 1)
+    return Image.open(io.BytesIO(data)).convert("RGB")
+
+
+def decode_with_pillow(data: bytes) -> torch.Tensor:
+    """Decode with Pillow to uint8 (3, H, W)."""
+    return torch.from_numpy(np.array(open_with_pillow(data))).permute(2, 0, 1)
+
+
+def random_crop(to_float: bool) -> Callable[["torch.Tensor | Image.Image"], torch.Tensor]:
+    """Return the usual random crop of a training, for tensors and images of Pillow: uint8, or normalised."""
+    from torchvision.transforms import v2
+
+    steps = [v2.RandomResizedCrop(CROP_SIDE), v2.RandomHorizontalFlip(), v2.PILToTensor()]
+    normalise = [v2.ToDtype(torch.float32, scale=True), v2.Normalize(MEAN, STD)]
+    return v2.Compose([*steps, *(normalise if to_float else ())])
 
 
 class Samples(Dataset):

@@ -23,10 +23,13 @@ def median_and_range(report: dict, loader: str, cores: int, column: str) -> tupl
     return (statistics.median(values), min(values), max(values)) if values else (float("nan"),) * 3
 
 
-def ratio(report: dict, loader: str, cores: int) -> float:
-    """Return the warm speed divided by the limit of the same decoder."""
-    limit = median_and_range(report, f"limit: {report['decoders'][loader]} alone", cores, "warm")[0]
-    return median_and_range(report, loader, cores, "warm")[0] / limit
+def ratio(report: dict, loader: str, cores: int, column: str = "warm") -> float:
+    """Return the speed divided by the limit of the same decoder."""
+    decoder = report["decoder"][loader]
+    # A decoder that cannot run alone is compared with the one that is the fastest of those that can.
+    limit = f"limit: {'simplejpeg' if decoder == 'own' else decoder} alone"
+    fastest = median_and_range(report, limit, cores, "warm")[0]
+    return median_and_range(report, loader, cores, column)[0] / fastest
 
 
 def ranked(report: dict) -> tuple[list[str], list[int]]:
@@ -38,6 +41,8 @@ def ranked(report: dict) -> tuple[list[str], list[int]]:
 
 def verdict(row: dict) -> str:
     """Return the largest difference from the other decoder, with a warning if the output is not the same."""
+    if "max_difference" not in row:
+        return "" if row["complete"] else "NOT ALL IMAGES, OR OF OTHER SHAPES"
     same = row["complete"] and row["max_difference"] <= MAX_DIFFERENCE
     return f"{row['max_difference']:.0f}" + " NOT THE SAME OUTPUT" * (not same)
 
@@ -57,13 +62,15 @@ def table(report: dict) -> str:
         for name in names:
             warm, low, high = median_and_range(report, name, cores, "warm")
             _, cold, first, used = (median_and_range(report, name, cores, column)[0] for column in COLUMNS)
-            rows = (row for row in report["rows"] if row["loader"] == name and "max_difference" in row)
+            rows = (row for row in report["rows"] if row["loader"] == name and "complete" in row)
             verified = next(rows, None)
             lines.append(
                 f"{name:32}{warm:16.0f}{f'({low:.0f}-{high:.0f})':>16}{ratio(report, name, cores):9.2f}"
                 f"{cold:16.0f}{1000 * first:14.0f}{used:12.0f}  " + (verdict(verified) if verified else "")
             )
-    lines.append(DIFFERENCE_NOTE)
+        lines += [f"  {line}" for line in comparisons(report, cores)]
+    lines += [DIFFERENCE_NOTE] if report["work"] == "images" else ["", *crop_lines(report)]
+    lines.append(cache_line(report))
     lines.append("\nSystem calls on the data's files for one epoch:")
     for name, calls in report["operations"].items():
         listed = (
@@ -74,6 +81,45 @@ def table(report: dict) -> str:
         lines.append(f"{name:32}{listed}")
     lines += [f"\nNot measured: {name}: {why}" for name, why in report["missing"].items()]
     return "\n".join(lines)
+
+
+def comparisons(report: dict, cores: int) -> list[str]:
+    """Return sentences that compare the course's loader with the fastest of the others, for each output."""
+    lines = []
+    for output in sorted(set(report["output"].values())):
+        names = [n for n in ranked(report)[0] if report["output"][n] == output and decodes(report, n)]
+        for column in ("warm", "cold"):
+            speeds = {name: median_and_range(report, name, cores, column)[0] for name in names}
+            own = max((s for n, s in speeds.items() if n.startswith("FastLoader") and s == s), default=None)
+            others = {n: s for n, s in speeds.items() if not n.startswith("FastLoader") and s == s}
+            if own and others:
+                best = max(others, key=others.__getitem__)
+                wins = f"{own / others[best]:.2f} times as fast as {best}"
+                loses = f"slower than {best}, which is {others[best] / own:.2f} times as fast"
+                lines.append(f"{output}, {column}: FastLoader is {wins if own >= others[best] else loses}")
+    return lines
+
+
+def decodes(report: dict, name: str) -> bool:
+    return report["decoder"][name] != "pixels" and not name.startswith("limit")
+
+
+def crop_lines(report: dict) -> list[str]:
+    """Return for each loader whether its crops are distributed as torchvision's are."""
+    lines = ["Distribution of the crops' parameters, compared with torchvision's:"]
+    for name, found in report["crops"].items():
+        far = {key: value for key, value in found.items() if key != "error" and value > 1}
+        told = ", ".join(f"{key} ({value:.1f} times what chance allows)" for key, value in far.items())
+        lines.append(f"{name:32}{found.get('error') or told or 'the same'}")
+    return lines
+
+
+def cache_line(report: dict) -> str:
+    """Return how cold the cold epochs were."""
+    if report["uncached"]:
+        return f"\ncold: not known here ({report['uncached']})"
+    left = max((row["resident"] for row in report["rows"] if "resident" in row), default=float("nan"))
+    return f"\ncold: before the epoch, at most {left:.0%} of the files were in the page cache"
 
 
 def plot(report: dict, path: Path) -> None:
@@ -97,7 +143,7 @@ def plot(report: dict, path: Path) -> None:
         _limit_axis(
             panel,
             {name: median_and_range(report, name, cores, "warm")[0] for name in names},
-            report["decoders"],
+            report["decoder"],
         )
     panel.legend(loc="lower right")
     figure.savefig(path, dpi=120, bbox_inches="tight")

@@ -1,17 +1,27 @@
 """Tests of the loading benchmark, with the loaders that need no further library."""
 
+import io
 import json
 
+import numpy as np
 import pytest
+import torch
+from PIL import Image
+from torchvision.transforms import RandomResizedCrop
 
-from tests.bench.loading.child import measure
+from tests.bench.loading import crop_parameters
+from tests.bench.loading.child import measure, seen
 from tests.bench.loading.peer import peers
 from tests.bench.loading.report import plot, table
 from tests.image_set import numbered_jpeg
 
 COURSE = [
-    name for name in peers() if name.startswith(("FastLoader", "JPEG files", "stored zip", "memory map"))
+    name
+    for name, peer in peers().items()
+    if name.startswith(("FastLoader", "JPEG files", "stored zip", "memory map")) and "images" in peer.work
 ]
+LIMIT = "limit: simplejpeg alone"
+CROPS = [name for name in peers() if name.startswith(("FastLoader, crops", "DataLoader, v2"))]
 
 
 @pytest.fixture(scope="module")
@@ -36,25 +46,85 @@ def test_loaders_yield_the_reference_images(tmp_path, originals, name):
 
 
 def test_table_and_plot_report_measured_and_missing_loaders(tmp_path):
-    measured = {"warm": 100.0, "cold": 50.0, "first_s": 0.1, "memory_mib": 10.0}
+    measured = {"warm": 100.0, "cold": 50.0, "first_s": 0.1, "memory_mib": 10.0, "resident": 0.0}
     rows = [
-        {"loader": name, "cores": cores, "round": number} | measured | {"warm": 100.0 + number}
-        for name in ("FastLoader, JPEG", "limit: simplejpeg alone")
+        {"loader": name, "cores": cores, "round": number} | measured | {"warm": warm + number}
+        for name, warm in (("FastLoader, JPEG", 100.0), ("DALI", 125.0), (LIMIT, 200.0))
         for cores in (1, 2)
         for number in range(3)
     ]
     report = {
+        "work": "images",
         "images": 7,
         "batch_size": 2,
         "rounds": 3,
         "rows": rows,
+        "crops": {},
+        "uncached": "no disk",
         "operations": {"FastLoader, JPEG": {"pread64": 7}},
+        "decoder": dict.fromkeys(["FastLoader, JPEG", "DALI", LIMIT], "simplejpeg"),
+        "output": dict.fromkeys(["FastLoader, JPEG", "DALI", LIMIT], "uint8"),
+        "missing": {"FFCV": "ModuleNotFoundError: No module named 'ffcv'"},
     }
-    report |= {"decoders": dict.fromkeys(["FastLoader, JPEG", "limit: simplejpeg alone"], "simplejpeg")}
-    report |= {"missing": {"FFCV": "ModuleNotFoundError: No module named 'ffcv'"}}
     text = table(json.loads(json.dumps(report)))
     assert "Not measured: FFCV: ModuleNotFoundError" in text
     assert "7 pread64" in text
     assert "(100-102)" in text
+    assert "slower than DALI, which is 1.25 times as fast" in text
+    assert "uint8, cold: FastLoader is 1.00 times as fast as DALI" in text
+    assert "not known here (no disk)" in text
     plot(report, tmp_path / "plot.png")
     assert (tmp_path / "plot.png").stat().st_size > 10_000
+
+
+def test_part_shown_by_a_crop_is_read_from_its_pixels():
+    width, height = crop_parameters.CHARTS[0]
+    with Image.open(io.BytesIO(crop_parameters.chart(width, height))) as image:
+        box = (100, 30, 350, 330)
+        crop = np.asarray(image.resize((224, 224), Image.Resampling.BILINEAR, box=box)).transpose(2, 0, 1)
+    *part, flipped = crop_parameters.shown_part(crop, width, height)
+    assert part == pytest.approx([100, 30, 250, 300], abs=0.5)
+    assert not flipped
+    assert crop_parameters.shown_part(crop[..., ::-1], width, height)[4]
+
+
+def drawn(scale, ratio=(3 / 4, 4 / 3), count=800):
+    image = torch.empty(3, 375, 500)
+    for number in range(count):
+        top, left, h, w = RandomResizedCrop.get_params(image, list(scale), list(ratio))
+        yield left, top, w, h, number % 2 == 0
+
+
+@pytest.mark.parametrize(
+    ("scale", "ratio", "far"),
+    [
+        ((0.08, 1.0), (3 / 4, 4 / 3), set()),
+        ((0.2, 1.0), (3 / 4, 4 / 3), {"area"}),
+        ((0.08, 1.0), (0.8, 1.25), {"aspect"}),
+    ],
+)
+def test_crops_of_another_distribution_are_noticed(scale, ratio, far):
+    torch.manual_seed(1)
+    wanted = crop_parameters.quantities(crop_parameters.reference_parts(500, 375), 500, 375)
+    found = crop_parameters.quantities(drawn(scale, ratio), 500, 375)
+    distances = {name: crop_parameters.distance(found[name], wanted[name]) for name in wanted}
+    assert {name for name in ("area", "aspect") if distances[name] > 1} == far
+
+
+@pytest.mark.filterwarnings("ignore:.*TorchVision are deprecated:DeprecationWarning")
+@pytest.mark.parametrize("name", CROPS)
+def test_loaders_yield_crops_of_all_images(tmp_path, originals, name):
+    peer = peers()[name]
+    peer.write([path.read_bytes() for path in sorted(originals.iterdir())], tmp_path)
+    result = seen(peer.batches(tmp_path, 1, 2), {"originals": str(originals)})
+    assert result == {"complete": True, "dtype": f"torch.{peer.output}", "shape": (3, 224, 224)}
+
+
+@pytest.mark.proof
+@pytest.mark.filterwarnings("ignore:.*TorchVision are deprecated:DeprecationWarning")
+@pytest.mark.parametrize("name", CROPS)
+def test_crops_are_distributed_as_torchvisions(tmp_path, name):
+    peer = peers()[name]
+    peer.write(crop_parameters.charts(), tmp_path)
+    distances = crop_parameters.compare(peer.batches(tmp_path, 1, 64))
+    assert max(distances.values()) <= 1, distances

@@ -71,6 +71,6 @@ def run_share(first: int) -> None:
 
 DECODERS = {"simplejpeg": decode_with_simplejpeg, "torchvision": decode, "Pillow": decode_with_pillow}
 PEERS = {
-    f"limit: {name} alone": Peer(name, write, partial(Limit, decoder), limit=True)
+    f"limit: {name} alone": Peer(name, write, partial(Limit, decoder), limit=True, work=("images", "crops"))
     for name, decoder in DECODERS.items()
 } | {"limit: simplejpeg into batches": Peer("simplejpeg", write, LimitIntoBatches, limit=True)}

@@ -3,11 +3,15 @@
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 
 from tests.bench.loading.peer import MEAN, STD, Batch, Peer, Reiterable
 from tests.bench.loading.peers.course.files import write
+
+if TYPE_CHECKING:
+    from nvidia.dali import Pipeline
 
 
 def batches(to_float: bool, folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
@@ -25,14 +29,18 @@ def batches(to_float: bool, folder: Path, cores: int, batch_size: int) -> Iterab
             images = fn.crop_mirror_normalize(images, mirror=mirror, mean=mean, std=std, output_layout="HWC")
         return images, labels
 
-    running = pipeline()
+    return epochs(pipeline(), len(files), batch_size)
+
+
+def epochs(running: "Pipeline", images: int, batch_size: int) -> Iterable[Batch]:
+    """Return the epochs of a pipeline with images and labels."""
     running.build()
 
     def epoch() -> Iterator[Batch]:
-        for first in range(0, len(files), batch_size):
-            images, labels = (torch.from_numpy(part.as_array()) for part in running.run())
-            count = min(batch_size, len(files) - first)
-            yield images[:count].permute(0, 3, 1, 2), labels[:count, 0]
+        for first in range(0, images, batch_size):
+            pixels, labels = (torch.from_numpy(part.as_array()) for part in running.run())
+            count = min(batch_size, images - first)
+            yield pixels[:count].permute(0, 3, 1, 2), labels[:count, 0]
 
     return Reiterable(epoch)
 

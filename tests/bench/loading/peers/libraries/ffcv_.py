@@ -36,11 +36,19 @@ def write(images: list[bytes], folder: Path) -> None:
 
 
 def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
-    from ffcv.fields.decoders import IntDecoder, SimpleRGBImageDecoder
+    from ffcv.fields.decoders import SimpleRGBImageDecoder
+    from ffcv.transforms import ToTensor
+
+    return epochs(folder, cores, batch_size, [SimpleRGBImageDecoder(), ToTensor()])
+
+
+def epochs(folder: Path, cores: int, batch_size: int, steps: list) -> Iterable[Batch]:
+    """Return the epochs of a loader with these steps for images."""
+    from ffcv.fields.decoders import IntDecoder
     from ffcv.loader import Loader, OrderOption
     from ffcv.transforms import ToTensor
 
-    decoders = {"image": [SimpleRGBImageDecoder(), ToTensor()], "label": [IntDecoder(), ToTensor()]}
+    decoders = {"image": steps, "label": [IntDecoder(), ToTensor()]}
     loader = Loader(
         str(folder / "images.beton"),
         batch_size,

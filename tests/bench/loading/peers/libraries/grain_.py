@@ -1,6 +1,6 @@
 """Grain: ArrayRecord, read and decoded by threads."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -18,18 +18,24 @@ def write(images: list[bytes], folder: Path) -> None:
     writer.close()
 
 
-def sample(record: bytes) -> tuple[torch.Tensor, int]:
-    return decode(memoryview(record)[8:]), int.from_bytes(record[:8], "little")
-
-
 def collate(samples: list) -> Batch:
     images, labels = zip(*samples, strict=True)
     return torch.stack(images), torch.from_numpy(np.array(labels))
 
 
 def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
+    return epochs(folder, cores, batch_size, decode)
+
+
+def epochs(
+    folder: Path, cores: int, batch_size: int, decoder: Callable[[memoryview], torch.Tensor]
+) -> Iterable[Batch]:
+    """Return the epochs of a data set with this decoder."""
     from grain import MapDataset, ReadOptions
     from grain.sources import ArrayRecordDataSource
+
+    def sample(record: bytes) -> tuple[torch.Tensor, int]:
+        return decoder(memoryview(record)[8:]), int.from_bytes(record[:8], "little")
 
     source = ArrayRecordDataSource([str(folder / "images.array_record")])
     options = ReadOptions(num_threads=cores, prefetch_buffer_size=4 * batch_size)

@@ -1,6 +1,6 @@
 """SPDL: a pipeline of threads over JPEG files."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import torch
@@ -10,12 +10,19 @@ from tests.bench.loading.peers.course.files import write
 
 
 def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
+    return epochs(folder, cores, batch_size, decode)
+
+
+def epochs(
+    folder: Path, cores: int, batch_size: int, decoder: Callable[[bytes], torch.Tensor]
+) -> Iterable[Batch]:
+    """Return the epochs of a pipeline with this decoder."""
     from spdl.pipeline import PipelineBuilder
 
     paths = sorted(folder.iterdir())
 
     def sample(i: int) -> tuple[torch.Tensor, int]:
-        return decode(paths[i].read_bytes()), i
+        return decoder(paths[i].read_bytes()), i
 
     def collate(samples: list) -> Batch:
         images, labels = zip(*samples, strict=True)

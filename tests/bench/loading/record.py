@@ -1,0 +1,62 @@
+"""The ratios to the limit that lesson 04 shows, from the benchmark of loaders."""
+
+import datetime
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from course_utils.system import usable_cores
+from tests.bench.loading.report import decodes, ranked, ratio
+
+RECORD = Path(__file__).parents[1] / "loader_ratios.json"
+LIBRARIES = ("torch", "torchvision", "pillow", "simplejpeg", "nvidia-dali-cuda130", "ffcv", "spdl", "grain")
+
+
+def environment() -> dict:
+    """Return where and when the benchmark ran."""
+    versions = {name: _version(name) for name in LIBRARIES}
+    return {
+        "made": str(datetime.date.today()),
+        "machine": f"{platform.system()}, {_processor()}, {usable_cores()} cores",
+        "python": platform.python_version(),
+        "versions": {name: found for name, found in versions.items() if found},
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def recorded(report: dict) -> dict:
+    """Return what lesson 04 shows of a report: ratios on all cores, for loaders that decode."""
+    names, all_cores = ranked(report)
+    cores = all_cores[-1]
+    shown = [name for name in names if decodes(report, name) and report["output"][name] == "uint8"]
+    rows = [
+        {"loader": name, "decoder": report["decoder"][name]}
+        | {column: round(ratio(report, name, cores, column), 2) for column in ("warm", "cold")}
+        for name in shown
+        if name not in report["missing"]
+    ]
+    kept = ("made", "machine", "python", "versions", "images", "batch_size", "rounds", "missing")
+    return {key: report[key] for key in kept} | {"cores": cores, "loaders": rows}
+
+
+def lesson_rows(record: dict) -> list[str]:
+    """Return the rows of the table in lesson 04."""
+    return [
+        f"| {row['loader']} | {row['decoder']} | {row['warm']:.2f} | {row['cold']:.2f} |"
+        for row in record["loaders"]
+    ]
