@@ -10,7 +10,6 @@ from tests.bench.loading.peers.course.fast_loader import write
 
 def batches(to_float: bool, folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
     from course_utils.cropping import RandomResizedCrop
-
     from course_utils.loading import FastLoader, FlipAndNormalize
 
     transform = FlipAndNormalize(flip=0) if to_float else None

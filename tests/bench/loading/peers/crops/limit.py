@@ -15,9 +15,10 @@ class NeededParts:
         self.rng = np.random.default_rng(0)
 
     def __call__(self, data: bytes) -> object:
+        from simplejpeg import decode_jpeg_header
+
         from course_utils.cropping import RandomResizedCrop
         from course_utils.cropping.regions import decode_region
-        from simplejpeg import decode_jpeg_header
 
         height, width, *_ = decode_jpeg_header(data)
         crop = RandomResizedCrop(1)
