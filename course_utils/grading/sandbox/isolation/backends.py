@@ -41,6 +41,7 @@ GRADING = ROOM.parent
 # Modules that would answer an exercise: judges need them, submissions do not.
 WITHHELD = {
     "pipeline": {"event_model.py"},
+    "checks/many_nodes": {"_plan_rules.py"},
     "checks/packed_formats": {"_buffer_sizes.py", "_format_rules.py"},
 }
 # A hidden folder, and the entries in it that stay visible.
