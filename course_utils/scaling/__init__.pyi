@@ -13,6 +13,7 @@ from .ways import StagingCost as StagingCost
 from .ways import Way as Way
 from .ways import reading_ways as reading_ways
 from .ways import start_ways as start_ways
+from .training_time import NODES as NODES
 from .training_time import Point as Point
 from .training_time import Training as Training
 from .training_time import scale as scale

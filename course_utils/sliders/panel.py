@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import ipywidgets
+import numpy as np
 from IPython import get_ipython
 from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from PIL import Image
 
 __all__ = ["Drawing", "Panel", "Slider"]
 
@@ -94,62 +96,74 @@ class Panel:
         drawing: What follows from their values.
 
     Attributes:
-        controls: The widgets by name.
+        controls: The widgets by name; none before `widget` is called, because a widget registers with the
+            notebook when it is made, and would be saved with it.
         text: The numbers that are shown.
     """
 
     def __init__(self, sliders: dict[str, Slider], drawing: Drawing) -> None:
-        self._drawing = drawing
-        self._figure = Figure(figsize=drawing.size)
-        FigureCanvasAgg(self._figure)
-        self._axes: Axes = self._figure.add_axes(drawing.axes)
+        self._sliders, self._drawing = sliders, drawing
+        self._values = {name: slider.value for name, slider in sliders.items()}
+        figure = Figure(figsize=drawing.size, facecolor="none")
+        self._canvas = FigureCanvasAgg(figure)
+        self._axes: Axes = figure.add_axes(drawing.axes)
         drawing.frame(self._axes)
         self._frame = self._axes.get_children()
+        self.controls: dict[str, ipywidgets.ValueWidget] = {}
         self.text = ""
-        self.controls = {name: slider.widget() for name, slider in sliders.items()}
-        self._shown = ipywidgets.HTML()
-        for control in self.controls.values():
-            control.observe(lambda _: self.redraw(), names="value")
 
-    def redraw(self) -> None:
-        """Draw the values that the sliders have now."""
+    def redraw(self) -> str:
+        """Draw the present values; return the picture as PNG in base64."""
         self._remove_artists()
-        self.text = self._drawing.draw(
-            self._axes, **{name: control.value for name, control in self.controls.items()}
-        )
-        picture = f"data:image/png;base64,{self._png()}"
-        self._shown.value = (
-            f'<pre aria-live="polite">{html.escape(self.text)}</pre>'
-            f'<img alt="{html.escape(self._drawing.alt)}" src="{picture}">'
-        )
+        self.text = self._drawing.draw(self._axes, **self._values)
+        return self._png()
 
     def widget(self) -> ipywidgets.VBox:
-        """Return the sliders, the numbers and the plot as one widget."""
-        self.redraw()
-        return ipywidgets.VBox([*self.controls.values(), self._shown])
+        """Return the sliders, the numbers and the plot as a new widget."""
+        shown = ipywidgets.HTML()
+
+        def show(_: object = None) -> None:
+            self._values = {name: control.value for name, control in self.controls.items()}
+            shown.value = _html(self.redraw(), self.text, self._drawing.alt)
+
+        self.controls = {name: slider.widget() for name, slider in self._sliders.items()}
+        for control in self.controls.values():
+            control.observe(show, names="value")
+        show()
+        return ipywidgets.VBox([*self.controls.values(), shown])
 
     def _remove_artists(self) -> None:
-        """Empty the axes, and keep their ticks: making these anew takes a third of the time."""
+        """Empty the axes, and keep their frame: making ticks anew takes a third of the time."""
         for artist in self._axes.get_children():
             if artist not in self._frame:
                 artist.remove()
         self._axes.containers.clear()
+        self._axes.relim()
 
     def _png(self) -> str:
+        self._canvas.draw()
         file = io.BytesIO()
-        # A transparent picture, as in all figures of the course; compressing it well takes too long.
-        self._figure.savefig(file, format="png", facecolor="none", pil_kwargs={"compress_level": 1})
+        # Compressing it well takes too long.
+        Image.fromarray(np.asarray(self._canvas.buffer_rgba())).save(file, "png", compress_level=1)
         return base64.b64encode(file.getvalue()).decode()
 
     def _ipython_display_(self) -> None:
         if front_end_has_user():
             view = self.widget()._repr_mimebundle_() or {}
             # For viewers of the saved notebook that know no widgets.
-            display({WIDGET: view[WIDGET], "image/png": self._png(), "text/plain": self.text}, raw=True)
+            stand_in = {"image/png": self._png(), "text/plain": self.text}
+            display({WIDGET: view[WIDGET], **stand_in}, raw=True)
         else:
-            self.redraw()
+            picture = self.redraw()
             display({"text/plain": self.text}, raw=True)
-            display({"image/png": self._png(), "text/plain": f"<picture: {self._drawing.alt}>"}, raw=True)
+            display({"image/png": picture, "text/plain": f"<picture: {self._drawing.alt}>"}, raw=True)
+
+
+def _html(picture: str, text: str, alt: str) -> str:
+    return (
+        f'<pre aria-live="polite">{html.escape(text)}</pre>'
+        f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{picture}">'
+    )
 
 
 def front_end_has_user() -> bool:

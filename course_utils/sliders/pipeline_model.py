@@ -22,7 +22,11 @@ def pipeline_sliders(pipeline: Pipeline, times: StageTimes) -> Panel:
     sliders = {
         "workers": Slider("workers", pipeline.workers, 0, 8),
         "prefetch_factor": Slider("prefetch_factor", pipeline.prefetch_factor, 1, 8),
-        **{name: Slider(f"{name} (ms)", round(ms), 0, MOST_MS) for name, ms in stages.items()},
+        **{
+            # A step needs a computation.
+            name: Slider(f"{name} (ms)", round(ms), int(name == "compute"), MOST_MS)
+            for name, ms in stages.items()
+        },
         "pinned": Slider("pinned, non_blocking", pipeline.pin and pipeline.non_blocking),
         "ahead": Slider("copied ahead on the device", bool(pipeline.device_prefetch)),
     }
@@ -62,11 +66,11 @@ def _draw(
     }
     total = read + decode + transfer + compute
     longest = max((read + decode) / max(workers, 1), transfer, compute)
-    bounds = f"nothing overlaps:    the sum is {total} ms\neverything overlaps: the longest is {longest:g} ms"
-    if not compute:
-        axes.set_axis_off()
-        return f"{bounds}\nThe model needs a computation: move compute above 0."
     run = simulate(settings, StageTimes(**in_seconds), BATCHES)
     draw_run(run, axes, SKIP, SHOWN_S)
     step, idle = 1e3 * run.step_seconds(SKIP), run.idle_fraction(SKIP)
-    return f"{bounds}\nthe model says {step:.1f} ms a step; the accelerator idles {idle:.0%} of it"
+    return (
+        f"nothing overlaps:    the sum is {total} ms\n"
+        f"everything overlaps: the longest is {longest:.3g} ms\n"
+        f"the model says {step:.1f} ms a step; the accelerator idles {idle:.0%} of it"
+    )

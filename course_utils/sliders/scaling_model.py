@@ -52,6 +52,12 @@ def scaling_sliders(training: Training, pack: Way, filesystem: ParallelFilesyste
             )
         return f"{nodes} node{'s'[: nodes > 1]}\n" + named(rows)
 
+    def frame(axes: Axes) -> None:
+        frame_scaling(axes)
+        # Fixed, so that a curve that moves is seen to move.
+        rate = scale(training, start)[0].images_per_second
+        axes.set_ylim(rate / 30, rate * 2**MOST_DOUBLINGS * 3)
+
     sliders = {
         "doublings": Slider("nodes: 2 to the power of", 4, 0, MOST_DOUBLINGS),
         "workers": Slider("workers on each node", training.workers, 1, 32),
@@ -63,7 +69,7 @@ def scaling_sliders(training: Training, pack: Way, filesystem: ParallelFilesyste
         sliders,
         Drawing(
             draw,
-            frame_scaling,
+            frame,
             size=(8.0, 3.6),
             axes=(0.12, 0.15, 0.63, 0.76),
             alt="Images per second over the number of nodes: a curve per variant, a line at these nodes.",

@@ -24,8 +24,8 @@ def shared_fs_sliders(operations: Mapping[str, FileOps], filesystem: SharedFiles
     """
     start = filesystem or SharedFilesystem()
 
-    def draw(axes: Axes, load: int, users: int, open_ms: float, stat_ms: float, read_ms: float) -> str:
-        system = replace(start, load=load / 100, open_ms=open_ms, stat_ms=stat_ms, read_ms=read_ms)
+    def draw(axes: Axes, load: int, users: int, open_ms: float, read_ms: float) -> str:
+        system = replace(start, load=load / 100, open_ms=open_ms, read_ms=read_ms)
         waits = {name: system.seconds(counts) for name, counts in operations.items()}
         _bars(axes, waits)
         asked = {name: users * counts.operations for name, counts in operations.items()}
@@ -37,7 +37,6 @@ def shared_fs_sliders(operations: Mapping[str, FileOps], filesystem: SharedFiles
         "load": Slider("taken by others (%)", round(100 * start.load), 0, 95),
         "users": Slider("users with this job", 500, 1, 1000),
         "open_ms": Slider("open (ms)", start.open_ms, 0.0, 5.0, 0.1),
-        "stat_ms": Slider("look-up (ms)", start.stat_ms, 0.0, 5.0, 0.1),
         "read_ms": Slider("read (ms)", start.read_ms, 0.0, 5.0, 0.1),
     }
     return Panel(
