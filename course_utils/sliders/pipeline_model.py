@@ -7,7 +7,8 @@ from course_utils.sliders.panel import Drawing, Panel, Slider
 
 __all__ = ["pipeline_sliders"]
 
-BATCHES, SKIP, SHOWN_S = 40, 10, 0.1
+# Several rounds of eight workers, and two that fill the pipeline.
+BATCHES, SKIP, SHOWN_S = 80, 16, 0.1
 MOST_MS = 30
 
 
@@ -36,7 +37,7 @@ def pipeline_sliders(pipeline: Pipeline, times: StageTimes) -> Panel:
             _draw,
             lambda axes: None,
             size=(7.0, 3.2),
-            axes=(0.16, 0.14, 0.82, 0.76),
+            axes=(0.15, 0.14, 0.82, 0.76),
             alt="A timeline of the pipeline: what each worker, the copy engine and the accelerator do when.",
         ),
     )
@@ -66,7 +67,7 @@ def _draw(
     }
     total = read + decode + transfer + compute
     longest = max((read + decode) / max(workers, 1), transfer, compute)
-    run = simulate(settings, StageTimes(**in_seconds), BATCHES)
+    run = simulate(settings, StageTimes(**in_seconds), BATCHES, name="this pipeline")
     draw_run(run, axes, SKIP, SHOWN_S)
     step, idle = 1e3 * run.step_seconds(SKIP), run.idle_fraction(SKIP)
     return (

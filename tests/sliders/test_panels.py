@@ -18,6 +18,7 @@ from course_utils.scaling import NODES, ParallelFilesystem, Training, reading_wa
 from course_utils.sliders import panel as panel_module
 from course_utils.sliders import pipeline_sliders, scaling_sliders, shared_fs_sliders
 from course_utils.sliders.panel import WIDGET, Panel
+from course_utils.sliders.pipeline_model import BATCHES, SKIP
 from course_utils.storage import FileOps, SharedFilesystem
 
 mpl.use("Agg")
@@ -146,7 +147,7 @@ def test_picture_has_alt_text_and_screen_readers_hear_new_numbers(make):
 
 @pytest.mark.parametrize("make", PANELS)
 @pytest.mark.proof
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_all_positions_of_the_sliders_can_be_drawn(make, data):
     panel = make()
@@ -165,11 +166,33 @@ def test_pipeline_sliders_print_the_numbers_of_the_model():
     run = simulate(
         Pipeline(workers=3, pin=True, non_blocking=True, device_prefetch=1),
         StageTimes(read=2 * MS, decode=19 * MS, transfer=2 * MS, compute=5 * MS),
-        40,
+        BATCHES,
     )
-    assert f"the model says {1e3 * run.step_seconds(10):.1f} ms a step" in text
+    assert f"the model says {1e3 * run.step_seconds(SKIP):.1f} ms a step" in text
     assert "the sum is 28 ms" in text
     assert "the longest is 7 ms" in text
+
+
+@pytest.mark.proof
+@settings(max_examples=150, deadline=None)
+@given(
+    settings=st.builds(
+        Pipeline,
+        workers=st.integers(0, 8),
+        prefetch_factor=st.integers(1, 8),
+        pin=st.booleans(),
+        non_blocking=st.booleans(),
+        device_prefetch=st.integers(0, 1),
+    ),
+    ms=st.fixed_dictionaries(
+        {name: st.integers(name == "compute", 30) for name in ("read", "decode", "transfer", "compute")}
+    ),
+)
+def test_the_model_stays_between_the_bounds_that_are_printed_above_it(settings, ms):
+    times = StageTimes(**{name: MS * value for name, value in ms.items()})
+    step = 1e3 * simulate(settings, times, BATCHES).step_seconds(SKIP)
+    longest = max((ms["read"] + ms["decode"]) / max(settings.workers, 1), ms["transfer"], ms["compute"])
+    assert 0.9 * longest <= step <= sum(ms.values()) + 1e-6
 
 
 def test_shared_fs_sliders_print_the_numbers_of_the_model():
