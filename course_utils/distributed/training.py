@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.nn.parallel import DistributedDataParallel
 
+from course_utils.cropping import Resize
 from course_utils.distributed.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from course_utils.distributed.ranks import World
 from course_utils.distributed.record import Record, Step
@@ -64,8 +65,9 @@ class Training:
     def __init__(self, job: TrainingJob, world: World) -> None:
         self.job, self.world = job, world
         job.folder.mkdir(parents=True, exist_ok=True)
+        self.crop = Resize(job.size) if job.size else None
         self.loader = FastLoader(
-            job.pack, job.batch_size, size=job.size, device=world.device,
+            job.pack, job.batch_size, crop=self.crop, device=world.device,
             shuffle=True, seed=job.seed, rank=world.rank, world_size=world.size,
         )  # fmt: skip
         torch.manual_seed(job.seed)
@@ -101,7 +103,8 @@ class Training:
     def _epoch(self, should_stop: Callable[[], bool]) -> bool:
         """Train the rest of an epoch; return whether the ranks were asked to stop before its end."""
         order, state = self.loader.order, self.loader.state_dict()
-        nothing = torch.empty(0, 3, *self.loader.images.shape[:2]), torch.empty(0, dtype=torch.int64)
+        height, width = self.crop.shape if self.crop else self.loader.images.shape[:2]
+        nothing = torch.empty(0, 3, height, width), torch.empty(0, dtype=torch.int64)
         batches, consumed, steps = iter(self.loader), state["samples"], 0
         while consumed < order.images:
             before, consumed = consumed, order.consumed_after(consumed, 1)
