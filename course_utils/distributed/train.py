@@ -58,7 +58,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--batch-size", type=int, default=32, help="images per rank and step (default: 32)")
     parser.add_argument(
-        "--size", type=int, help="resize to this height and width (default: all have the same)"
+        "--size", type=int, help="of a random crop of each image (default: whole images of the same size)"
     )
     parser.add_argument("--learning-rate", type=float, default=0.01)
     parser.add_argument("--seed", type=int, default=0, help="of the parameters and of the order (default: 0)")

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.nn.parallel import DistributedDataParallel
 
-from course_utils.cropping import Resize
+from course_utils.cropping import RandomResizedCrop
 from course_utils.distributed.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from course_utils.distributed.ranks import World
 from course_utils.distributed.record import Record, Step
@@ -28,7 +28,7 @@ class TrainingJob:
         folder: For the checkpoint and the record; a job in the same folder resumes.
         epochs: Number of epochs.
         batch_size: Images per rank and step.
-        size: Height and width to resize to; None if all images have the same size.
+        size: Height and width of a random crop; None for whole images, which then have the same size.
         learning_rate: Of stochastic gradient descent with momentum 0.9.
         seed: Of the parameters and the order of the images.
         save_every: Steps between two checkpoints; there is one at the end of each epoch, too.
@@ -65,7 +65,7 @@ class Training:
     def __init__(self, job: TrainingJob, world: World) -> None:
         self.job, self.world = job, world
         job.folder.mkdir(parents=True, exist_ok=True)
-        self.crop = Resize(job.size) if job.size else None
+        self.crop = RandomResizedCrop(job.size) if job.size else None
         self.loader = FastLoader(
             job.pack, job.batch_size, crop=self.crop, device=world.device,
             shuffle=True, seed=job.seed, rank=world.rank, world_size=world.size,

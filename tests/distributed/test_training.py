@@ -34,7 +34,7 @@ def pack(tmp_path_factory):
 @pytest.fixture(scope="module")
 def undisturbed(pack, tmp_path_factory):
     with one_thread():
-        return train_alone(pack, 4, tmp_path_factory.mktemp("run"), epochs=EPOCHS)
+        return train_alone(pack, 4, tmp_path_factory.mktemp("run"), epochs=EPOCHS, size=6)
 
 
 def test_epochs_hold_each_sample_once_in_different_orders(undisturbed):
@@ -48,7 +48,9 @@ def test_epochs_hold_each_sample_once_in_different_orders(undisturbed):
 def test_stopped_or_killed_runs_equal_the_undisturbed_one(pack, undisturbed, stops, save_every, is_killed):
     """Losses too: parameters, momentum and position are those of the checkpoint."""
     with tempfile.TemporaryDirectory() as folder, one_thread():
-        job = TrainingJob(pack, Path(folder), epochs=EPOCHS, batch_size=4, record=True, save_every=save_every)
+        job = TrainingJob(
+            pack, Path(folder), epochs=EPOCHS, batch_size=4, size=6, record=True, save_every=save_every
+        )
         for stop in stops:
             run_until(job, stop, is_killed)
         training = Training(job, World())
@@ -75,8 +77,17 @@ def run_until(job, steps, is_killed):
         Training(job, World()).run(should_stop)
 
 
+def test_stop_repeats_no_step(pack, tmp_path):
+    job = TrainingJob(pack, tmp_path, batch_size=4, size=6, record=True)
+    run_until(job, 2, is_killed=False)
+    steps = Record(tmp_path / "record.jsonl").steps()
+    assert len(steps) == 2
+    Training(job, World())
+    assert Record(tmp_path / "record.jsonl").steps() == steps
+
+
 def test_run_that_is_complete_does_nothing_more(pack, tmp_path, undisturbed):
-    job = TrainingJob(pack, tmp_path, batch_size=4, record=True)
+    job = TrainingJob(pack, tmp_path, batch_size=4, size=6, record=True)
     assert Training(job, World()).run()
     steps = Record(tmp_path / "record.jsonl").steps()
     assert Training(job, World()).run()
