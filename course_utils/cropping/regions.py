@@ -8,6 +8,11 @@ from course_utils.cropping.turbojpeg import BLOCK_WIDTHS, decode_part, turbojpeg
 NOT_RGB = ("CMYK", "YCCK")
 
 
+def can_decode_parts() -> bool:
+    """Return whether libjpeg-turbo 3 is here, which decodes only a part of a file."""
+    return turbojpeg() is not None
+
+
 def decode_region(data: memoryview, rows: slice, columns: slice, reduction: int = 1) -> np.ndarray:
     """Decode a part of a JPEG file to RGB; the pixels are those of the whole image, bit by bit.
 

@@ -14,6 +14,7 @@ from course_utils.loading.broken_images import Broken
 from course_utils.loading.buffer_pool import BufferPool
 from course_utils.loading.decoder_threads import DecoderThreads
 from course_utils.loading.device_prefetch import Batch
+from course_utils.loading.sampler import EpochOrder
 
 Results = SimpleQueue["Broken | BaseException"]
 
@@ -31,19 +32,18 @@ class BatchDecoder:
 
     Args:
         images: The images.
-        batch_size: Images per batch, at most.
+        order: The order of the epochs, for the size of a batch and the seed of the crops.
         crop: What to cut out of each image; None if all images have the same size.
-        seed: Seed of the crops.
         shares: Parts into which a batch is split, each for one thread.
         pinned: Use page-locked memory, from which a GPU copies asynchronously.
     """
 
     def __init__(
-        self, images: PackedImages, batch_size: int, crop: Crop | None, seed: int, shares: int, pinned: bool
+        self, images: PackedImages, order: EpochOrder, crop: Crop | None, shares: int, pinned: bool
     ) -> None:
-        self.images, self.crop, self.seed, self.shares = images, crop, seed, shares
+        self.images, self.crop, self.seed, self.shares = images, crop, order.seed, shares
         shape = (*crop.shape, 3) if crop else images.shape
-        self._memory = BufferPool((batch_size, *shape), pinned=pinned)
+        self._memory = BufferPool((order.batch_size, *shape), pinned=pinned)
 
     def submit(self, threads: DecoderThreads, epoch: int, part: np.ndarray) -> PendingBatch:
         """Split a batch among all threads, so that the first one is complete as soon as possible."""

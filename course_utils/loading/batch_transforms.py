@@ -18,7 +18,7 @@ class FlipAndNormalize:
     Args:
         mean: Mean of each channel, from 0 to 1.
         std: Standard deviation of each channel, from 0 to 1.
-        flip: Probability that an image is flipped.
+        flip: Probability that an image is flipped; 0 after a `RandomResizedCrop`, which flips by itself.
         seed: Seed of the private generator.
     """
 

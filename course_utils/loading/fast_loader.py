@@ -1,8 +1,8 @@
 """Load batches from packed files as fast as the cores can decode.
 
-Threads share an offset index (`course_utils.data.ZipIndex`). Each reads a member with one `pread`, decodes what
-a crop needs of it, and resizes that into its place in a batch, without the interpreter's lock. So there are
-no processes, no pickling, no collating and no tensor per image. The decoder is libjpeg-turbo.
+Threads share an offset index (`course_utils.data.ZipIndex`). Each reads a member with one `pread`, decodes
+what a crop needs of it, and resizes that into its place in a batch, all without the interpreter's lock. So
+there are no processes, no pickling, no collating and no tensor per image. The decoder is libjpeg-turbo.
 """
 
 import weakref
@@ -42,8 +42,7 @@ class FastLoader:
         transform: Applied to the images of a whole batch, on the GPU if `device` is one.
         device: Where batches go. A GPU copies them from pinned memory while it computes.
         on_error: "raise" a `PackError` that names file and member of a broken image; "skip" the image; or a
-            function that receives the error and returns another image, uint8 (3, H, W), or None to skip. An
-            epoch without any readable image raises one, too.
+            function that receives the error and returns another image, uint8 (3, H, W), or None to skip.
         threads: Number of decoding threads; None for one per usable core. They exist during an iteration.
         in_flight: Batches being decoded or waiting, at least 1. Memory holds two more, and the index.
         verify: Compare each member with its checksum; without it, damage may give wrong pixels silently.
@@ -53,7 +52,8 @@ class FastLoader:
 
     Raises:
         FileNotFoundError: A pack is missing.
-        PackError: A pack is damaged, lacks labels, has compressed or encrypted members, or occurs twice.
+        PackError: A pack is damaged, compressed or encrypted, lacks labels or occurs twice, or no image of an
+            epoch can be read.
         ValueError: An argument is out of range.
     """
 
@@ -77,12 +77,9 @@ class FastLoader:
             raise ValueError(f"threads={threads}: at least 1, or None for one per usable core")
         self.images = PackedImages(path, verify, layout)
         self.order = EpochOrder(len(self.images), batch_size, **order)
-        self.paths, self.batch_size, self.transform, self.on_error = path, batch_size, transform, on_error
         self.threads, self.in_flight = threads or usable_cores(), max(1, in_flight)
-        self.device = torch.device(device)
-        self._decoder = BatchDecoder(
-            self.images, batch_size, crop, self.order.seed, self.threads, self.device.type == "cuda"
-        )
+        self.transform, self.on_error, self.device = transform, on_error, torch.device(device)
+        self._decoder = BatchDecoder(self.images, self.order, crop, self.threads, self.device.type == "cuda")
         # Where the last iteration is, and where the next one starts.
         self._position, self._next = Position(), Position()
         self._last: Callable[[], EpochIterator | None] = lambda: None
@@ -147,8 +144,7 @@ class FastLoader:
         if broken:
             errors.append(broken[0][1])
             batch = without_broken(batch, broken, self.on_error)
-        images, labels = batch
-        return images if self.device.type == "cuda" else self._transformed(images), labels
+        return batch if self.device.type == "cuda" else (self._transformed(batch[0]), batch[1])
 
     def _transformed(self, images: torch.Tensor) -> torch.Tensor:
         return self.transform(images) if self.transform and len(images) else images
