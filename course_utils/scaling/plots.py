@@ -63,7 +63,7 @@ def frame_scaling(ax: Axes, nodes: Sequence[int] = NODES) -> None:
     ax.set_yscale("log")
     ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.yaxis.set_minor_locator(NullLocator())
-    ax.set_ylabel("images/s, start and staging included")
+    ax.set_ylabel("images/s, with start and staging")
     ax.set_title("Model; a ring marks where twice the nodes gain less than 10 %", loc="left", size=10)
 
 

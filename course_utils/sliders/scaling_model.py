@@ -71,7 +71,7 @@ def scaling_sliders(training: Training, pack: Way, filesystem: ParallelFilesyste
             draw,
             frame,
             size=(8.0, 3.6),
-            axes=(0.12, 0.15, 0.63, 0.76),
+            axes=(0.14, 0.15, 0.61, 0.76),
             alt="Images per second over the number of nodes: a curve per variant, a line at these nodes.",
         ),
     )

@@ -13,6 +13,7 @@ __all__ = ["shared_fs_sliders"]
 
 COLOUR = "#0072B2"
 SECONDS = (0.01, 2_000)
+LABELS = 0.6  # inches below the bars
 
 
 def shared_fs_sliders(operations: Mapping[str, FileOps], filesystem: SharedFilesystem | None = None) -> Panel:
@@ -39,13 +40,14 @@ def shared_fs_sliders(operations: Mapping[str, FileOps], filesystem: SharedFiles
         "open_ms": Slider("open (ms)", start.open_ms, 0.0, 5.0, 0.1),
         "read_ms": Slider("read (ms)", start.read_ms, 0.0, 5.0, 0.1),
     }
+    height = LABELS + 0.35 * len(operations)
     return Panel(
         sliders,
         Drawing(
             draw,
             _frame,
-            size=(7.0, 0.9 + 0.3 * len(operations)),
-            axes=(0.33, 0.24, 0.64, 0.74),
+            size=(7.0, height),
+            axes=(0.33, LABELS / height, 0.64, 1 - (LABELS + 0.05) / height),
             alt="A bar for each form: the seconds that an epoch waits, on a logarithmic scale.",
         ),
     )

@@ -148,6 +148,6 @@ def test_plots_have_units_and_say_that_they_show_a_model():
     assert "not a measurement" in ax.get_title(loc="left")
     assert len(ax.lines) == len(WAYS)
     ax = plot_scaling({"files": scale(TRAINING)})
-    assert ax.get_ylabel() == "images/s, start and staging included"
+    assert ax.get_ylabel() == "images/s, with start and staging"
     assert ax.get_title(loc="left").startswith("Model")
     mpl.pyplot.close("all")
