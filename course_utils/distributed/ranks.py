@@ -45,7 +45,7 @@ class World:
 
 
 @contextmanager
-def joined(limit: float = 600) -> Iterator[World]:
+def joined(limit: float = 600, on_cpu: bool = False) -> Iterator[World]:
     """Join the ranks that torchrun or srun has started; without them, be the only one.
 
     Both tell each process its number by environment variables: RANK, WORLD_SIZE, LOCAL_RANK, and in
@@ -53,24 +53,30 @@ def joined(limit: float = 600) -> Iterator[World]:
 
     Args:
         limit: Seconds that a rank waits for the others at most.
+        on_cpu: Compute on the CPU, also where there is a GPU.
     """
+    gpus = 0 if on_cpu else torch.cuda.device_count()
     if "RANK" not in os.environ:
-        yield World(device=_device(0))
+        yield World(device=_device(0, gpus))
         return
-    distributed.init_process_group(
-        "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo", timeout=timedelta(seconds=limit)
-    )
+    backend = backend_for(gpus, int(os.environ.get("LOCAL_WORLD_SIZE", 1)))
+    distributed.init_process_group(backend, timeout=timedelta(seconds=limit))
     try:
         local = distributed.get_node_local_rank(0)
-        yield World(distributed.get_rank(), distributed.get_world_size(), _device(local))
+        yield World(distributed.get_rank(), distributed.get_world_size(), _device(local, gpus))
     finally:
         distributed.destroy_process_group()
 
 
-def _device(local_rank: int) -> torch.device:
-    if not torch.cuda.is_available():
+def backend_for(gpus: int, local_ranks: int) -> str:
+    """Return what sends tensors between ranks: NCCL refuses two ranks on one GPU, gloo does not."""
+    return "cpu:gloo,cuda:nccl" if gpus >= local_ranks else "gloo"
+
+
+def _device(local_rank: int, gpus: int) -> torch.device:
+    if gpus == 0:
         return torch.device("cpu")
     # Where Slurm gives each task one GPU, all of them see it as number 0.
-    device = torch.device("cuda", local_rank % torch.cuda.device_count())
+    device = torch.device("cuda", local_rank % gpus)
     torch.cuda.set_device(device)
     return device
