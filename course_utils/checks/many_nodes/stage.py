@@ -124,6 +124,9 @@ def probe(inputs: Inputs, stage: Stage) -> Found:
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place,
     ):
         source = {name: folder / name / inputs["stem"] for name in (*TWINS, *SINGLE)}
+        with contextlib.suppress(OSError):  # those that grading serves are read-only already
+            for path in source.values():
+                path.chmod(0o444)
         scratch = {name: Path(place).resolve() / name for name in (TWINS[0], *SINGLE)}
         for path in scratch.values():
             path.mkdir()
@@ -202,7 +205,7 @@ def _changed(
 ) -> Iterator[tuple[bytes, IO[bytes]]]:
     """Change a copy behind the back of the student's function; yield its new bytes, and the open file."""
     copy = scratch / staged["value"]["name"] if "value" in staged else scratch
-    if not copy.is_file():
+    if not copy.is_file() or not copy.resolve().is_relative_to(scratch):
         yield b"", io.BytesIO()
         return
     changed, status = change(copy.read_bytes()), copy.stat()
