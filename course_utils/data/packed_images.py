@@ -1,7 +1,7 @@
 """Decode the images of one or more stored zips directly into arrays that the caller provides."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -96,6 +96,13 @@ class PackedImages:
                 pixels[...] = found
         except (ValueError, OSError, BadZipFile) as error:
             raise PackError(f"{index.path}: {index.name(member)}: {error}") from error
+
+    def places(self, images: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Yield where the bytes of some images lie: open file, offsets and sizes, pack by pack."""
+        for shard in np.unique(self._shard[images]):
+            mine = self._member[images[self._shard[images] == shard]]
+            index = self._shards[shard]
+            yield index.fileno(), index.table["offset"][mine], index.table["span"][mine]
 
     def read_cut_into(self, i: int, cut_of: CutOf, pixels: np.ndarray) -> None:
         """Decode a part of image `i` into an array, resized.

@@ -66,6 +66,10 @@ class ZipIndex:
     def __len__(self) -> int:
         return len(self.table)
 
+    def fileno(self) -> int:
+        """Return the descriptor of the open zip."""
+        return self._fd
+
     def name(self, i: int) -> str:
         """Return the name of member `i`."""
         name: bytes = self.table[i]["name"]

@@ -14,6 +14,7 @@ from course_utils.loading.broken_images import Broken
 from course_utils.loading.buffer_pool import BufferPool
 from course_utils.loading.decoder_threads import DecoderThreads
 from course_utils.loading.device_prefetch import Batch
+from course_utils.loading.read_ahead import read_ahead
 from course_utils.loading.sampler import EpochOrder
 
 Results = SimpleQueue["Broken | BaseException"]
@@ -47,6 +48,8 @@ class BatchDecoder:
 
     def submit(self, threads: DecoderThreads, epoch: int, part: np.ndarray) -> PendingBatch:
         """Split a batch among all threads, so that the first one is complete as soon as possible."""
+        for place in self.images.places(part):
+            read_ahead(*place)
         pending = PendingBatch(part, self._memory.take(), SimpleQueue())
         pixels, readers = pending.memory.numpy(), self._readers(epoch, part)
         for first in range(self.shares):

@@ -32,7 +32,7 @@ from course_utils.system import usable_cores
 from tests.bench.loading.child import run_task
 from tests.bench.loading.crop_parameters import charts
 from tests.bench.loading.peer import peers
-from tests.bench.loading.record import RECORD, environment, recorded
+from tests.bench.loading.record import RECORD, environment, recorded, write_to_lesson
 from tests.bench.loading.report import plot, table
 
 TIMEOUT_S = 900
@@ -173,6 +173,7 @@ def main(arguments: list[str] | None = None) -> None:
     plot(report, args.out / f"{name}.png")
     if args.record:
         RECORD.write_text(json.dumps(recorded(report), indent=1) + "\n")
+        write_to_lesson(recorded(report))
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ _READ_BY = (
     ("an image viewer", "SingleFiles Squashfs"),
 )
 READERS = {program: set(names.split()) for program, names in _READ_BY}
-# What an opened reader keeps of each sample. Others take some 200 bytes at most, these 255 and more, whichever
-# machine measures them.
+# What an opened reader keeps of each sample. Others take some 200 bytes at most, these 255 and more, on
+# whichever machine.
 LARGE_INDEX, LARGE_BYTES = {"StoredZip", "IndexedZip"}, 250
 
 

@@ -1,6 +1,7 @@
 """The ratios to the limit that lesson 04 shows, from the benchmark of loaders."""
 
 import datetime
+import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -9,6 +10,7 @@ from course_utils.system import usable_cores
 from tests.bench.loading.report import decodes, ranked, ratio
 
 RECORD = Path(__file__).parents[1] / "loader_ratios.json"
+LESSON = Path(__file__).parents[3] / "solutions/04_packed_formats/04_packed_formats.ipynb"
 LIBRARIES = ("torch", "torchvision", "pillow", "simplejpeg", "nvidia-dali-cuda130", "ffcv", "spdl", "grain")
 
 
@@ -60,3 +62,36 @@ def lesson_rows(record: dict) -> list[str]:
         f"| {row['loader']} | {row['decoder']} | {row['warm']:.2f} | {row['cold']:.2f} |"
         for row in record["loaders"]
     ]
+
+
+def lesson_text(record: dict) -> str:
+    """Return the cell of lesson 04 that shows a record."""
+    *others, last = (f"{name} {found}" for name, found in record["versions"].items())
+    missing = ", ".join(name for name in record["missing"] if "float" not in name)
+    return "\n".join(
+        [
+            f"Recorded so on {record['made']} ({record['machine']}, Python {record['python']}, "
+            f"{', '.join(others)} and {last}): {record['images']:,} photographs of 256x256 pixels in batches of "
+            f"{record['batch_size']}, on {record['cores']} cores, median of {record['rounds']} rounds. *Warm*: "
+            "the files are in the page cache; *cold*: they are not, and the first epoch includes starting the "
+            "workers. A decoder of a library's own cannot run alone: its loader is compared with the limit of "
+            "simplejpeg (libjpeg-turbo).",
+            "",
+            "| loader | decoder | warm, of the limit | cold, of the limit |",
+            "|---|---|---|---|",
+            *lesson_rows(record),
+            "",
+            *([f"Not measured there: {missing}.", ""] if missing else []),
+            "Compare loaders of the same decoder first. What differs between them is how they read, divide and "
+            "collect the work; the format is only a part of that. `python -m tests.bench.loader --record` makes "
+            "this table again.",
+        ]
+    )
+
+
+def write_to_lesson(record: dict) -> None:
+    """Replace the cell of lesson 04 that shows a record."""
+    notebook = json.loads(LESSON.read_text())
+    [cell] = [cell for cell in notebook["cells"] if cell["id"] == "loader-ratios"]
+    cell["source"] = lesson_text(record).splitlines(keepends=True)
+    LESSON.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")

@@ -1,0 +1,72 @@
+"""What a batch needs is announced to the kernel, all of it and nothing else."""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_utils.loading import batch_decoder
+from course_utils.loading.fast_loader import FastLoader
+from course_utils.loading.read_ahead import read_ahead
+from tests.image_set import numbered_jpeg, numbered_pack
+
+needs_advice = pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="this system lacks posix_fadvise")
+
+
+def announced(ranges):
+    """Return the ranges that the kernel is told of."""
+    told = []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "posix_fadvise", lambda fd, start, size, advice: told.append((start, size)))
+        read_ahead(3, *np.array(ranges).T)
+    return told
+
+
+def covered(ranges):
+    return {byte for start, size in ranges for byte in range(start, start + size)}
+
+
+@needs_advice
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 50), st.integers(1, 9)), min_size=1, max_size=20, unique_by=lambda r: r[0]
+    )
+)
+def test_all_bytes_are_announced_and_no_others(ranges):
+    ranges = [(9 * start, size) for start, size in ranges]  # members do not overlap
+    told = announced(ranges)
+    assert covered(told) == covered(ranges)
+    assert len(told) <= len(ranges)
+
+
+@needs_advice
+def test_neighbours_are_announced_as_one():
+    assert announced([(30, 10), (10, 10), (20, 10), (50, 5)]) == [(10, 30), (50, 5)]
+
+
+def test_nothing_happens_where_the_system_lacks_the_call(monkeypatch):
+    monkeypatch.delattr(os, "posix_fadvise", raising=False)
+    read_ahead(-1, np.array([0]), np.array([1]))
+
+
+def test_every_batch_is_announced_before_it_is_decoded(tmp_path, monkeypatch):
+    """Over all shards: each member once in an epoch."""
+    shards = [
+        numbered_pack(tmp_path / f"{first}.zip", [numbered_jpeg(i) for i in range(first, first + 5)], first)
+        for first in (0, 5)
+    ]
+    told = []
+    monkeypatch.setattr(
+        batch_decoder,
+        "read_ahead",
+        lambda fd, offsets, sizes: told.extend((fd, at) for at in offsets.tolist()),
+    )
+    loader = FastLoader(shards, 4, shuffle=True, threads=1, in_flight=2)
+    seen = 0
+    for images, _ in loader:
+        seen += len(images)
+        assert len(told) >= seen
+    assert len(set(told)) == len(told) == 10
+    assert len({fd for fd, _ in told}) == 2
