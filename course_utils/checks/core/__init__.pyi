@@ -19,8 +19,6 @@ from .folders import STRAYS as STRAYS
 from .folders import SUBFOLDER as SUBFOLDER
 from .folders import DrawnFolder as DrawnFolder
 from .folders import draw_folder as draw_folder
-from .generators import ProcessGenerators as ProcessGenerators
-from .generators import generator_states as generator_states
 from .images import decode_rgb as decode_rgb
 from .images import draw_image as draw_image
 from .images import draw_labels as draw_labels
@@ -46,3 +44,6 @@ from .packs import expect_samples as expect_samples
 from .packs import pack_bytes as pack_bytes
 from .packs import record_samples as record_samples
 from .packs import zip_bytes as zip_bytes
+from .process_states import ProcessStates as ProcessStates
+from .process_states import generator_states as generator_states
+from .process_states import salted_hash as salted_hash

@@ -1,19 +1,17 @@
 """Trainings with a loader, whose samples a world serves and whose batches it takes."""
 
-import builtins
 import contextlib
 import itertools
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypedDict
-from unittest import mock
 
 import numpy as np
 import torch
 from torch.utils.data import Dataset
 
-from course_utils.checks.core import Inputs, Truth, type_name
+from course_utils.checks.core import Inputs, Truth, salted_hash, type_name
 from course_utils.checks.world import BaseWorld, Handle, Oracle, served
 from course_utils.system import fork_by_default
 
@@ -159,7 +157,7 @@ def run_trainings(inputs: Inputs, world: Handle, make_loader: Callable[..., Any]
 
     with _restored_generators(), fork_by_default():
         for run in range(IN_TURNS[0]):
-            with _salted_hash() if RUNS[run].salted else contextlib.nullcontext():
+            with salted_hash("salt") if RUNS[run].salted else contextlib.nullcontext():
                 _finish(training(run))
         both = [training(run) for run in IN_TURNS]
         _finish(itertools.zip_longest(*both))
@@ -202,18 +200,3 @@ def _restored_generators() -> Iterator[None]:
     finally:
         random.setstate(python)
         np.random.set_state(numpy)  # noqa: NPY002
-
-
-@contextlib.contextmanager
-def _salted_hash() -> Iterator[None]:
-    """Let `hash` of a text, also in a tuple, give another number, as each new Python does."""
-    original = builtins.hash
-
-    def is_salted(value: object) -> bool:
-        return isinstance(value, str | bytes) or (isinstance(value, tuple) and any(map(is_salted, value)))
-
-    def salted(value: object) -> int:
-        return original(("salt", value) if is_salted(value) else value)
-
-    with mock.patch("builtins.hash", salted):
-        yield

@@ -123,8 +123,8 @@ def _not_once(
         return Mistake(
             "ranks_disagree",
             f"With {evaluation}, {twice} and {never}. The ranks seem to shuffle differently: all need the "
-            "same order, of which each takes a part. Neither the rank nor a generator that each process has "
-            "in another state may decide it. An evaluation needs no shuffling at all.",
+            "same order, of which each takes a part. Nothing that differs between ranks may decide it: the "
+            "rank, a global generator, hash() of a text. An evaluation needs no shuffling at all.",
         )
     return Mistake(
         "shares_overlap",

@@ -130,7 +130,7 @@ def _expect_same(numbers: Sequence[int], plans: Sequence[Any]) -> None:
         raise Mistake(
             "differs_each_time",
             "Two calls with the same arguments return two plans. Each node makes the plan for itself: shards "
-            "would be read twice, and others never. Let nothing be random.",
+            "would be read twice, and others never. Let nothing be random, and avoid hash() of a text.",
         )
     if any(first != reordered for first, _, reordered in by_number.values()):
         raise Mistake(

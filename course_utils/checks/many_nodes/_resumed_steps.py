@@ -119,8 +119,8 @@ def _wrong_samples(
     return Mistake(
         "order_depends_on_ranks",
         f"{where}, step {step + 1} takes {foreign[0]}, which has another place in the epoch on one rank: "
-        "others come here. Let seed and epoch alone decide the order of the whole epoch, which is the same "
-        "on all ranks; then let each rank take its part of the next samples.",
+        "others come here. Seed and epoch alone decide the order of the whole epoch, not the ranks, a global "
+        "generator or hash() of a text. Then each rank takes its part of the next samples.",
     )
 
 

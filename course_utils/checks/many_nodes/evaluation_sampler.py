@@ -12,7 +12,7 @@ from course_utils.checks.core import (
     AttemptOf,
     Evidence,
     Inputs,
-    ProcessGenerators,
+    ProcessStates,
     Truth,
     attempt,
     type_name,
@@ -74,25 +74,25 @@ def probe(inputs: Inputs, sampler: Callable[..., Any]) -> Found:
 
     def read(place: int) -> Read:
         limit = evaluations[asked[place].evaluation].samples + 1
-        with generators.of_process(2 * place):
+        with processes.of_process(2 * place):
             built = build(place)
             if not (isinstance(built, Iterable) and isinstance(built, Sized)):
                 return {"kind": type_name(built), "lengths": [], "numbers": [], "again": []}
             before, numbers = len(built), _numbers(built, limit)
-        with generators.of_process(2 * place + 1):
+        with processes.of_process(2 * place + 1):
             again, after = _numbers(built, limit), len(built)
         return {"kind": "", "lengths": [before, after], "numbers": numbers, "again": again}
 
     def read_in_turns() -> list[list[int]]:
         limit = max(evaluation.samples for evaluation in evaluations) + 1
-        with generators.of_process(2 * len(asked)):
+        with processes.of_process(2 * len(asked)):
             return _in_turns([build(place) for place in range(len(asked))], limit)
 
-    with ProcessGenerators() as generators:
+    with ProcessStates() as processes:
         ranks: list[Any] = [attempt(partial(read, place)) for place in range(len(asked))]
         is_read = all("value" in one and not one["value"]["kind"] for one in ranks)
         turns: Any = attempt(read_in_turns) if is_read else {"value": []}
-    return {"ranks": ranks, "in_turns": turns, "changed": sorted(generators.changed)}
+    return {"ranks": ranks, "in_turns": turns, "changed": sorted(processes.changed)}
 
 
 def _numbers(sampler: Iterable[object], limit: int) -> list[int]:

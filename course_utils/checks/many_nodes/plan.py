@@ -11,7 +11,7 @@ from course_utils.checks.core import (
     AttemptOf,
     Evidence,
     Inputs,
-    ProcessGenerators,
+    ProcessStates,
     Truth,
     attempt,
     type_name,
@@ -91,9 +91,9 @@ def _draw_cases(rng: np.random.Generator) -> list[dict[str, Any]]:
 def probe(inputs: Inputs, plan: Callable[..., Any]) -> Found:
     """Ask for the plans."""
     plans: list[Any] = []
-    with ProcessGenerators() as generators:
+    with ProcessStates() as processes:
         for number, asked in enumerate(inputs["asked"]):
-            with generators.of_process(number):
+            with processes.of_process(number):
                 plans.append(attempt(partial(_planned, plan, **asked)))
     return {"plans": plans}
 

@@ -12,7 +12,7 @@ from course_utils.checks.core import (
     Evidence,
     Inputs,
     Mistake,
-    ProcessGenerators,
+    ProcessStates,
     Truth,
     attempt,
     value_of,
@@ -98,23 +98,23 @@ def probe(inputs: Inputs, resume: Callable[..., Any]) -> Found:
 
     def run() -> list[list[JobRecord]]:
         for group in GROUPS:
-            running = [_train(inputs["trainings"][n], resume, records[n], generators) for n in group]
+            running = [_train(inputs["trainings"][n], resume, records[n], processes) for n in group]
             for _ in zip_longest(*running):
                 pass
         return records
 
-    with ProcessGenerators() as generators:
+    with ProcessStates() as processes:
         done: Any = attempt(run)
-    return {"trainings": done, "changed": sorted(generators.changed)}
+    return {"trainings": done, "changed": sorted(processes.changed)}
 
 
 def _train(
-    training: Training, resume: Callable[..., Any], records: list[JobRecord], generators: ProcessGenerators
+    training: Training, resume: Callable[..., Any], records: list[JobRecord], processes: ProcessStates
 ) -> Iterator[None]:
     """Run the jobs of a training, with a pause after each step; states pass between them as JSON."""
     saved = json.dumps(training["first"])
     for job in training["jobs"]:
-        ranks = [_Rank(resume, json.loads(saved), rank, job, generators) for rank in range(job["ranks"])]
+        ranks = [_Rank(resume, json.loads(saved), rank, job, processes) for rank in range(job["ranks"])]
         record: JobRecord = {"steps": [rank.steps for rank in ranks], "later": [], "given_changed": False}
         records.append(record)
         limits = [job["steps"] + ahead if job["steps"] else most_steps(training) for ahead in job["ahead"]]
@@ -132,7 +132,7 @@ def _train(
 
 
 class _Rank:
-    """A rank of a job, with global random generators in states of its own.
+    """A rank of a job, in a process of its own as far as random numbers are concerned.
 
     Attributes:
         given: The state that it was given.
@@ -141,18 +141,18 @@ class _Rank:
     """
 
     def __init__(
-        self, resume: Callable[..., Any], given: object, rank: int, job: Job, generators: ProcessGenerators
+        self, resume: Callable[..., Any], given: object, rank: int, job: Job, processes: ProcessStates
     ) -> None:
         self.given, self.steps, self.states = given, list[StepRecord](), list[object]()
-        self._rank, self._generators, self._ended = rank, generators, False
-        with generators.of_process(rank):
+        self._rank, self._processes, self._ended = rank, processes, False
+        with processes.of_process(rank):
             self._iterator = iter(resume(given, rank, job["ranks"]))
 
     def fetch(self) -> None:
         """Ask for the next step, unless there is none."""
         if self._ended:
             return
-        with self._generators.of_process(100 + self._rank):
+        with self._processes.of_process(100 + self._rank):
             pair = next(self._iterator, _ENDED)
         if pair is _ENDED:
             self._ended = True

@@ -1,5 +1,9 @@
-"""The global random generators: other code draws from them, too, so that an answer leaves them alone."""
+"""What differs between processes: the states of the global random generators, and the hash of a text.
 
+Other code draws from the global generators, too, so that an answer leaves them alone.
+"""
+
+import builtins
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,10 +22,28 @@ def generator_states() -> dict[str, object]:
     }
 
 
-class ProcessGenerators:
-    """Gives blocks of code global generators in states of their own, as several processes have them.
+@contextmanager
+def salted_hash(salt: object) -> Iterator[None]:
+    """Let `hash` of a text, also in a tuple, give another number, as each new Python does."""
+    original = builtins.hash
 
-    Those outside get their states back when the `with` block ends.
+    def is_salted(value: object) -> bool:
+        return isinstance(value, str | bytes) or (isinstance(value, tuple) and any(map(is_salted, value)))
+
+    def salted(value: object) -> int:
+        return original((salt, value) if is_salted(value) else value)
+
+    builtins.hash = salted  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        builtins.hash = original
+
+
+class ProcessStates:
+    """Gives blocks of code generators in states of their own and another `hash`, as several processes have.
+
+    The generators outside get their states back when the `with` block ends.
 
     Attributes:
         changed: Names of the generators that a block has drawn from or seeded.
@@ -30,7 +52,7 @@ class ProcessGenerators:
     def __init__(self) -> None:
         self.changed = set[str]()
 
-    def __enter__(self) -> "ProcessGenerators":
+    def __enter__(self) -> "ProcessStates":
         self._outside = random.getstate(), np.random.get_state(), torch.get_rng_state()  # noqa: NPY002
         return self
 
@@ -46,7 +68,8 @@ class ProcessGenerators:
         wanted = _next_numbers()
         _seed(number)
         try:
-            yield
+            with salted_hash(number):
+                yield
         finally:
             found = _next_numbers()
             self.changed |= {name for name, value in wanted.items() if found[name] != value}
