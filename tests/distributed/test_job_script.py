@@ -16,7 +16,7 @@ STAND_IN = """\
 #!/bin/bash
 echo "rank $RANK of $WORLD_SIZE, node $LOCAL_RANK, start $SLURM_RESTART_COUNT"
 trap 'exit 0' USR1
-[ "$RANK" = 1 ] && touch "$5/started$SLURM_RESTART_COUNT"
+touch "$5/rank$RANK of start $SLURM_RESTART_COUNT"
 case "$SLURM_RESTART_COUNT:$6" in
 0:fails) exit 3 ;;
 *:hangs) sleep 60 & wait ;;
@@ -44,7 +44,8 @@ def written(folder, *options):
 
 
 def test_stopped_job_is_queued_again_until_it_is_complete(folder):
-    run = run_without_slurm(written(folder), [(folder / "started0").exists])
+    ranks = [folder / f"rank{rank} of start 0" for rank in range(2)]
+    run = run_without_slurm(written(folder), [lambda: all(rank.exists() for rank in ranks)])
     assert (run.starts, run.status) == (2, 0)
     assert sorted(run.output.splitlines()) == [
         f"rank {rank} of 2, node {rank}, start {start}" for rank in range(2) for start in range(2)

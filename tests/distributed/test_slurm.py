@@ -33,6 +33,8 @@ def test_job_that_is_stopped_once_and_killed_once_equals_an_undisturbed_one(tmp_
         wait_until(lambda: len(record.steps()) >= 25, folder)
         node.run("scontrol", "requeue", job)  # what Slurm does when a node fails
         wait_until((folder / "complete").exists, folder)
+        # A node that ends before its jobs leaves them running.
+        wait_until(lambda: not node.run("squeue", "--noheader", "--states=RUNNING,COMPLETING"), folder)
     undisturbed = train_alone(pack, 8, folder / "undisturbed", epochs=2)
     assert samples_of(record.steps()) == samples_of(undisturbed)
     assert [step.loss for step in record.steps()] == pytest.approx([step.loss for step in undisturbed])
