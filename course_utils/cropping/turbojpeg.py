@@ -53,7 +53,7 @@ def turbojpeg() -> Library | None:
 def _candidates() -> Iterator[str]:
     yield from (str(Path(sys.prefix, "lib", name)) for name in NAMES)  # conda's package libjpeg-turbo
     # PyPI's package turbojpeg: its functions do not decode parts, but the library inside does.
-    yield from map(str, Path(sysconfig.get_path("purelib"), "turbojpeg.libs").glob("libturbojpeg*"))
+    yield from map(str, Path(sysconfig.get_path("platlib"), "turbojpeg.libs").glob("libturbojpeg*"))
     yield from NAMES
 
 

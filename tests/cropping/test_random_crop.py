@@ -51,14 +51,12 @@ def test_parameters_are_computed_as_torchvisions(height, width, scale, ratio, se
         assert expected is None or np.abs(found - expected).max() <= 1
 
 
-@pytest.mark.parametrize(
-    ("height", "width"), [(375, 500), (500, 375), (64, 64), (60, 500), (500, 90), (20, 500)]
-)
+@pytest.mark.parametrize(("height", "width"), [(375, 500), (60, 500), (500, 90), (20, 500)])
 def test_marginals_are_torchvisions(height, width):
     """Of elongated images most tries fail, or all do."""
     crop = RandomResizedCrop(224)
-    found = boxes(crop, height, width, 12_000)
-    expected = torchvision_boxes(crop, height, width, 3_000)
+    found = boxes(crop, height, width, 8_000)
+    expected = torchvision_boxes(crop, height, width, 2_000)
     for mine, theirs in ((found, expected), (derived(found), derived(expected))):
         for a, b in zip(mine.T, theirs.T, strict=True):
             assert ks_2samp(a, b).pvalue > 1e-3
@@ -81,13 +79,13 @@ def test_fallback_is_torchvisions(height, width, ratio):
 
 def test_flips_are_independent_of_the_box_and_as_frequent_as_asked():
     for flip in (0, 0.3, 1):
-        drawn = RandomResizedCrop(9, flip=flip).draw(0, 0, np.arange(20_000))
+        drawn = RandomResizedCrop(9, flip=flip).draw(0, 0, np.arange(6_000))
         flips = np.array([one.is_flipped for one in drawn])
-        assert abs(flips.mean() - flip) < 0.01
+        assert abs(flips.mean() - flip) < 0.02
     tops = np.array([one.top for one in drawn])
-    assert abs(np.corrcoef(tops, [one.left for one in drawn])[0, 1]) < 0.03
-    flips = np.array([one.is_flipped for one in RandomResizedCrop(9).draw(0, 0, np.arange(20_000))])
-    assert abs(tops[flips].mean() - tops[~flips].mean()) < 0.02
+    assert abs(np.corrcoef(tops, [one.left for one in drawn])[0, 1]) < 0.05
+    flips = np.array([one.is_flipped for one in RandomResizedCrop(9).draw(0, 0, np.arange(6_000))])
+    assert abs(tops[flips].mean() - tops[~flips].mean()) < 0.03
 
 
 def test_parameters_of_a_sample_depend_on_nothing_else():
