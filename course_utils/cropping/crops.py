@@ -109,7 +109,7 @@ def reduction(height: int, width: int, resized: tuple[int, int]) -> int:
     """Return the largest of 8, 4, 2 and 1 by which a part can be reduced and is not too small then.
 
     Decoding at 1/2 takes 0.75 of the time, and a quarter of the pixels is left to resize. The result of a
-    photograph with much detail then differs by 2.3 of 255 on average, and by 40 at most, from that of full size.
+    photograph with much detail then differs by 2.3 of 255 on average, and by 40 at most.
     """
     fitting = (step for step in (8, 4, 2) if height >= resized[0] * step and width >= resized[1] * step)
     return next(fitting, 1)
