@@ -64,29 +64,32 @@ def lesson_rows(record: dict) -> list[str]:
     ]
 
 
+TEXT = """\
+Recorded so on {made} ({machine}, Python {python}, {libraries}): {images:,} photographs of 256x256 pixels \
+in batches of {batch_size}, on {cores} cores, median of {rounds}. *Warm*: the files are in the page cache; \
+*cold*: they are not, and the first epoch includes starting the workers. Where a library has a decoder of \
+its own, which cannot run alone, its loader is compared with the limit of simplejpeg (libjpeg-turbo).
+
+| loader | decoder | warm, of the limit | cold, of the limit |
+|---|---|---|---|
+{rows}
+
+{missing}Compare loaders of the same decoder first. What differs between them is how they read, divide and \
+collect the work; the format is only a part of that. `python -m tests.bench.loader --record` makes this \
+table again.\
+"""
+
+
 def lesson_text(record: dict) -> str:
     """Return the cell of lesson 04 that shows a record."""
-    *others, last = (f"{name} {found}" for name, found in record["versions"].items())
-    missing = ", ".join(name for name in record["missing"] if "float" not in name)
-    return "\n".join(
-        [
-            f"Recorded so on {record['made']} ({record['machine']}, Python {record['python']}, "
-            f"{', '.join(others)} and {last}): {record['images']:,} photographs of 256x256 pixels in batches of "
-            f"{record['batch_size']}, on {record['cores']} cores, median of {record['rounds']} rounds. *Warm*: "
-            "the files are in the page cache; *cold*: they are not, and the first epoch includes starting the "
-            "workers. A decoder of a library's own cannot run alone: its loader is compared with the limit of "
-            "simplejpeg (libjpeg-turbo).",
-            "",
-            "| loader | decoder | warm, of the limit | cold, of the limit |",
-            "|---|---|---|---|",
-            *lesson_rows(record),
-            "",
-            *([f"Not measured there: {missing}.", ""] if missing else []),
-            "Compare loaders of the same decoder first. What differs between them is how they read, divide and "
-            "collect the work; the format is only a part of that. `python -m tests.bench.loader --record` makes "
-            "this table again.",
-        ]
-    )
+    rounds, missing = record["rounds"], [name for name in record["missing"] if "float" not in name]
+    fields = record | {
+        "libraries": ", ".join(f"{name} {found}" for name, found in record["versions"].items()),
+        "rounds": f"{rounds} rounds" if rounds > 1 else "one round",
+        "rows": "\n".join(lesson_rows(record)),
+        "missing": f"Not measured there: {', '.join(missing)}.\n\n" if missing else "",
+    }
+    return TEXT.format_map(fields)
 
 
 def write_to_lesson(record: dict) -> None:
