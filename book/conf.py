@@ -10,6 +10,7 @@ version = release = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml")
     "version"
 ]
 language = "en"
+default_role = "code"
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 nb_execution_mode = "off"

@@ -25,7 +25,7 @@ def write_sources(course: Path, target: Path, links: OpenLinks) -> None:
     shutil.copytree(PAGES, target, dirs_exist_ok=True)
     lessons = [LessonPage(course, name) for name in lesson_names(course / "solutions")]
     _write_lessons(lessons, target / "lessons", links)
-    _write_rooms(course, target / "rooms")
+    write_rooms(course, target / "rooms")
     _write_benchmarks(course, target / "benchmarks")
     (target / "run_it_yourself.md").write_text(
         f"# Run the lessons yourself\n\n{_repository(links)}\n\n{readme.run_it_yourself(course)}"
@@ -43,12 +43,14 @@ def _write_lessons(lessons: list[LessonPage], target: Path, links: OpenLinks) ->
         nbformat.write(notebook, folder / f"{lesson.name}.ipynb")
 
 
-def _write_rooms(course: Path, target: Path) -> None:
+def write_rooms(course: Path, target: Path, for_teachers: bool = False) -> None:
+    """Write a page for each room: those that lessons import, or those that check and grade."""
     target.mkdir()
-    names = room_pages.room_names(course)
+    names = room_pages.room_names(course, for_teachers)
     for name in names:
         (target / f"{name}.md").write_text(room_pages.room_page(name))
-    intro = "What lessons import from `course_utils`, by room. Each page is made from the docstrings."
+    kind = "What checks and grades lessons" if for_teachers else "What lessons import"
+    intro = f"{kind} from `course_utils`, by room. Each page is made from the docstrings."
     (target / "index.md").write_text(f"# The course's package\n\n{intro}\n\n{toctree(names)}")
 
 
