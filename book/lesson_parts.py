@@ -7,7 +7,8 @@ from typing import NamedTuple
 from nbformat import NotebookNode
 from nbgrader.utils import is_solution
 
-_QUESTION = re.compile(r"^\*\*Question\.\*\*.*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
+QUESTION = "**Question.**"
+_QUESTION = re.compile(rf"^{re.escape(QUESTION)}.*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
 _REQUEST = re.compile(r"\s*Write down your (own )?answer[^.]*\.")
 _ANSWER = re.compile(r"<details>\s*<summary>.*?</summary>\s*(.*?)\s*</details>", re.DOTALL)
 _TABLE = re.compile(r"(?:^\|.*\n?)+", re.MULTILINE)
@@ -45,7 +46,7 @@ def questions(notebook: NotebookNode) -> Iterator[Question]:
         answer = _ANSWER.search(after)
         nearest = _QUESTION.search(after)
         if answer and (nearest is None or answer.start() < nearest.start()):
-            text = _REQUEST.sub("", found.group()).removeprefix("**Question.**")
+            text = _REQUEST.sub("", found.group()).removeprefix(QUESTION)
             yield Question(" ".join(text.split()), answer[1])
 
 

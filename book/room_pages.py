@@ -18,14 +18,20 @@ def room_names(course: Path, for_teachers: bool = False) -> list[str]:
     return [name for name in names if name.startswith(FOR_TEACHERS) == for_teachers]
 
 
-def room_page(name: str) -> str:
-    """Return the page of a room in Markdown: what it offers, with signatures and docstrings."""
+def room_page(name: str, indexed: bool = True) -> str:
+    """Return the page of a room in Markdown: what it offers, with signatures and docstrings.
+
+    Args:
+        name: The room, such as `course_utils.data`.
+        indexed: Whether links lead to what it describes; of rooms that offer the same, only one can be.
+    """
+    index = "" if indexed else "\n   :no-index:"
     return f"""# `{name.removeprefix("course_utils.")}`
 
 ```{{eval-rst}}
 .. automodule:: {name}
    :members:
    :imported-members:
-   :show-inheritance:
+   :show-inheritance:{index}
 ```
 """

@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -9,7 +10,7 @@ from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
 from book.lesson_pages import LessonPage, alternative_text, saved_outputs, with_formulas
-from book.lesson_parts import questions
+from book.lesson_parts import QUESTION, questions
 
 TEMPLATE = Path(__file__).with_name("_templates") / "slides.html"
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
@@ -28,31 +29,29 @@ def lesson_slides(lesson: LessonPage) -> str:
 
 def _slides(notebook: NotebookNode, outputs: dict[str, list[NotebookNode]]) -> Iterator[str]:
     """Yield a slide for each section, figure and question, in the order of the lesson."""
+    asked = questions(notebook)
     for place, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown":
-            yield from _text_slides(cell, notebook.cells[place + 1 : place + 2], first=place == 0)
+            yield from _sections(cell.source, title=place == 0)
+            for question in islice(asked, cell.source.count(QUESTION)):
+                yield f"<h2>Question</h2>{render(question.text)}"
+                yield f"<h2>Our answer</h2>{render(question.answer)}"
         elif not (is_solution(cell) or is_grade(cell)):
             text = next((c.source for c in notebook.cells[place + 1 :] if c.cell_type == "markdown"), "")
             yield from _figures(outputs.get(cell.id, []), alternative_text(text))
 
 
-def _text_slides(cell: NotebookNode, below: list[NotebookNode], first: bool) -> Iterator[str]:
+def _sections(text: str, title: bool) -> Iterator[str]:
+    """Yield a slide for each heading with the paragraph below it; of a title, what one will learn."""
     heading = ""
-    for paragraph in cell.source.split("\n\n"):
+    for paragraph in text.split("\n\n"):
         if paragraph.startswith("#"):
-            heading = paragraph.replace("\n", " ").lstrip("# ")
-        elif heading or (first and paragraph.startswith(("- ", "**You will learn"))):
-            yield (
-                f"<h2>{_MARKDOWN.renderInline(heading)}</h2>{render(paragraph)}"
-                if heading
-                else render(paragraph)
-            )
+            heading = "" if title else paragraph.replace("\n", " ").lstrip("# ")
+        elif heading:
+            yield f"<h2>{_MARKDOWN.renderInline(heading)}</h2>{render(paragraph)}"
             heading = ""
-    pair = NotebookNode(cells=[cell, *(one for one in below if one.cell_type == "markdown")])
-    if "**Question" in cell.source:
-        for question in questions(pair):
-            yield f"<h2>Question</h2>{render(question.text)}"
-            yield f"<h2>Our answer</h2>{render(question.answer)}"
+        elif title and paragraph.startswith("- "):
+            yield f"<h2>You will learn</h2>{render(paragraph)}"
 
 
 def _figures(outputs: list[NotebookNode], text: str) -> Iterator[str]:

@@ -48,7 +48,7 @@ def write_rooms(course: Path, target: Path, for_teachers: bool = False) -> None:
     target.mkdir()
     names = room_pages.room_names(course, for_teachers)
     for name in names:
-        (target / f"{name}.md").write_text(room_pages.room_page(name))
+        (target / f"{name}.md").write_text(room_pages.room_page(name, indexed=not for_teachers))
     kind = "What checks and grades lessons" if for_teachers else "What lessons import"
     intro = f"{kind} from `course_utils`, by room. Each page is made from the docstrings."
     (target / "index.md").write_text(f"# The course's package\n\n{intro}\n\n{toctree(names)}")

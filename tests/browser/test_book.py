@@ -1,4 +1,4 @@
-"""The built book holds no solution, asks no other host and is accessible on every page in both themes."""
+"""The built books: no solution for students, no other host asked, every page accessible in both themes."""
 
 import functools
 import html
@@ -30,18 +30,26 @@ _LINK = re.compile(r'(?:href|src)="([^"]*)"')
 
 
 @pytest.fixture(scope="module")
-def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("book")
+def books(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the book for students and the one for teachers."""
+    target = tmp_path_factory.mktemp("books")
     links = ["--repository", "https://github.com/example/students", "--hub", "https://hub.example.org"]
-    command = [sys.executable, "-m", "book", "--to", str(target), *links]
-    done = subprocess.run(command, cwd=COURSE, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return target / "site"
+    for name, options in {"students": links, "teachers": ["--teachers", "--mistakes", "0"]}.items():
+        command = [sys.executable, "-m", "book", "--to", str(target / name), *options]
+        done = subprocess.run(command, cwd=COURSE, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    return target
 
 
 @pytest.fixture(scope="module")
-def pages(book: Path) -> list[str]:
-    return sorted(str(path.relative_to(book)) for path in book.rglob("*.html") if "_static" not in path.parts)
+def book(books: Path) -> Path:
+    return books / "students" / "site"
+
+
+@pytest.fixture(scope="module")
+def pages(books: Path) -> list[str]:
+    found = (path.relative_to(books) for path in books.glob("*/site/**/*.html"))
+    return sorted(str(path) for path in found if "_static" not in path.parts)
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -50,8 +58,8 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def address(book: Path) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(book)))
+def address(books: Path) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(books)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()
@@ -71,8 +79,9 @@ def test_every_lesson_has_a_page(book: Path, lesson: Lesson):
     assert (book / "lessons" / lesson.name / f"{lesson.name}.html").exists()
 
 
-def test_no_line_of_a_solution_is_in_the_book(book: Path):
-    texts = {path: squeezed(text_of(path)) for path in book.rglob("*") if path.suffix in TEXTS}
+def test_no_line_of_a_solution_is_in_the_book_or_on_a_slide(book: Path, books: Path):
+    files = [*book.rglob("*"), *(books / "teachers" / "site" / "slides").iterdir()]
+    texts = {path: squeezed(text_of(path)) for path in files if path.suffix in TEXTS}
     found = [
         (path.name, line) for line in sorted(secret_lines()) for path, text in texts.items() if line in text
     ]
@@ -110,14 +119,14 @@ def test_search_for_solutions_finds_one_that_is_there():
     assert line in squeezed(html.unescape(_TAG.sub("", f"<pre><span>{html.escape(line)}</span></pre>")))
 
 
-def test_internal_links_lead_somewhere(book: Path, pages: list[str]):
+def test_internal_links_lead_somewhere(books: Path, pages: list[str]):
     broken = []
     for name in pages:
-        for link in _LINK.findall((book / name).read_text()):
-            target = urlsplit(urljoin(f"//book/{name}", html.unescape(link)))
-            if target.scheme or target.netloc != "book" or not target.path:
+        for link in _LINK.findall((books / name).read_text()):
+            target = urlsplit(urljoin(f"//books/{name}", html.unescape(link)))
+            if target.scheme or target.netloc != "books" or not target.path:
                 continue
-            path = book / unquote(target.path).lstrip("/")
+            path = books / unquote(target.path).lstrip("/")
             path = path / "index.html" if path.is_dir() else path
             if not path.exists() or not has_place(path, unquote(target.fragment)):
                 broken.append((name, link))
@@ -200,7 +209,7 @@ def test_axe_finds_what_is_wrong(browser: Browser, axe: str):
 def test_keyboard_opens_an_answer_and_the_search(browser: Browser, address: str):
     lesson = LESSONS[0].name
     page = browser.new_page(viewport=SIZES["desktop"])
-    page.goto(f"{address}lessons/{lesson}/{lesson}.html")
+    page.goto(f"{address}students/site/lessons/{lesson}/{lesson}.html")
     page.locator("details > summary").first.focus()
     page.keyboard.press("Enter")
     assert page.locator("details").first.get_attribute("open") is not None
@@ -208,4 +217,14 @@ def test_keyboard_opens_an_answer_and_the_search(browser: Browser, address: str)
     page.keyboard.type("page cache")
     page.keyboard.press("Enter")
     page.wait_for_selector("ul.search li")
+    page.close()
+
+
+def test_keyboard_turns_the_slides(browser: Browser, address: str):
+    page = browser.new_page(viewport=SIZES["desktop"])
+    page.goto(f"{address}teachers/site/slides/{LESSONS[0].name}.html")
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(200)
+    assert page.evaluate("document.activeElement.id") == "slide-2"
     page.close()

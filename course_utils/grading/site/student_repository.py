@@ -34,6 +34,7 @@ SHARED = (
     "notebooks",
 )
 NOT_SHARED = "course_utils/grading"
+NOT_FOR_STUDENTS = ("test", "book")  # extras
 TARGETS = ("help", "lab", "options", "serve", "data", "update", "clean")
 SECTIONS = ("build-system", "project", "tool.setuptools.packages.find", "tool.setuptools.package-data")
 
@@ -120,7 +121,7 @@ def student_lock(lock: str, project: dict[str, object]) -> str:
     dependencies = project["dependencies"]
     assert isinstance(dependencies, list)
     kept = _closure([*dependencies, *extras["formats"]])
-    dropped = _closure(one for extra, wanted in extras.items() if extra != "formats" for one in wanted) - kept
+    dropped = _closure(one for extra in NOT_FOR_STUDENTS for one in extras.get(extra, [])) - kept
     lines = [line for line in lock.splitlines() if canonicalize_name(Requirement(line).name) not in dropped]
     return "".join(f"{line}\n" for line in lines)
 

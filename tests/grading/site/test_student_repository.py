@@ -106,6 +106,7 @@ def test_its_lock_leaves_out_what_only_tests_need(generated):
         "ruff",
         "nbval",
         "pre-commit",
+        "sphinx",
     }
     assert set(lock.splitlines()) < set((COURSE / "requirements.txt").read_text().splitlines())
 
