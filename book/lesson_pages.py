@@ -32,6 +32,11 @@ class LessonPage:
     name: str
 
     @property
+    def folder(self) -> Path:
+        """The folder that students get."""
+        return self.course / "notebooks" / self.name
+
+    @property
     def released(self) -> NotebookNode:
         """The notebook that students get."""
         return self._read("notebooks")
@@ -82,9 +87,8 @@ class LessonPage:
 
     def copy_files(self, target: Path) -> None:
         """Copy the pictures of the lesson beside its page."""
-        folder = self.course / "notebooks" / self.name
-        for picture in sorted(folder.glob("pictures/*.svg")):
-            place = target / picture.relative_to(folder)
+        for picture in sorted(self.folder.glob("pictures/*.svg")):
+            place = target / picture.relative_to(self.folder)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(picture.read_bytes())
 

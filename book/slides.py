@@ -1,7 +1,10 @@
 """Slides from a lesson's own cells (headings, figures, questions), in one file that needs no network."""
 
+import base64
 import html
+import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from book.lesson_pages import LessonPage, alternative_text, saved_outputs, with_
 from book.lesson_parts import QUESTION, questions
 
 TEMPLATE = Path(__file__).with_name("_templates") / "slides.html"
+_PICTURE = re.compile(r'src="(?P<path>pictures/[^"]+\.svg)"')
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
 
 
@@ -23,8 +27,15 @@ def lesson_slides(lesson: LessonPage) -> str:
         f'<section id="slide-{number}" tabindex="-1" aria-label="Slide {number}">{slide}</section>'
         for number, slide in enumerate([f"<h1>{html.escape(lesson.title)}</h1>", *slides], start=1)
     )
+    sections = _PICTURE.sub(partial(_embedded, lesson.folder), sections)
     page = TEMPLATE.read_text()
     return page.replace("{title}", html.escape(lesson.title)).replace("{slides}", sections)
+
+
+def _embedded(folder: Path, found: re.Match[str]) -> str:
+    """Return the attribute of a picture with its content instead of its path."""
+    content = base64.b64encode((folder / found["path"]).read_bytes()).decode()
+    return f'src="data:image/svg+xml;base64,{content}"'
 
 
 def _slides(notebook: NotebookNode, outputs: dict[str, list[NotebookNode]]) -> Iterator[str]:

@@ -49,9 +49,9 @@ def write_rooms(course: Path, target: Path, for_teachers: bool = False) -> None:
     names = room_pages.room_names(course, for_teachers)
     for name in names:
         (target / f"{name}.md").write_text(room_pages.room_page(name, indexed=not for_teachers))
-    kind = "What checks and grades lessons" if for_teachers else "What lessons import"
-    intro = f"{kind} from `course_utils`, by room. Each page is made from the docstrings."
-    (target / "index.md").write_text(f"# The course's package\n\n{intro}\n\n{toctree(names)}")
+    title = "Checks and grading" if for_teachers else "The course's package"
+    intro = "The rooms of `course_utils`; each page is made from the docstrings."
+    (target / "index.md").write_text(f"# {title}\n\n{intro}\n\n{toctree(names)}")
 
 
 def _write_benchmarks(course: Path, target: Path) -> None:
