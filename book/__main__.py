@@ -7,8 +7,9 @@ from pathlib import Path
 
 from sphinx.cmd.build import build_main
 
-from book import student_book, teacher_book
+from book import student_book
 from book.open_links import OpenLinks
+from book.teachers import teacher_book
 
 COURSE = Path(__file__).parents[1]
 STUDENTS, TEACHERS = COURSE / "build" / "book", COURSE / "build" / "teachers"

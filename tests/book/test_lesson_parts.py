@@ -3,9 +3,9 @@
 import re
 
 from book.lesson_pages import LessonPage
-from book.lesson_parts import exercises, minutes_table, questions
-from book.slides import lesson_slides
-from book.teacher_book import PAGES
+from book.teachers.lesson_parts import exercises, minutes_table, questions
+from book.teachers.slides import lesson_slides
+from book.teachers.teacher_book import PAGES
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read
 
 

@@ -2,8 +2,8 @@
 
 from itertools import islice
 
-from book.stumbles import stumbles, wrong_answers
-from book.teacher_book import escaped, python
+from book.teachers.stumbles import stumbles, wrong_answers
+from book.teachers.teacher_book import escaped, python
 
 
 def test_frequent_mistakes_come_first_with_the_message_of_the_check():

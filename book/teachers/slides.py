@@ -13,9 +13,9 @@ from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
 from book.lesson_pages import LessonPage, alternative_text, saved_outputs, with_formulas
-from book.lesson_parts import QUESTION, questions
+from book.teachers.lesson_parts import QUESTION, questions
 
-TEMPLATE = Path(__file__).with_name("_templates") / "slides.html"
+TEMPLATE = Path(__file__).parents[1] / "_templates" / "slides.html"
 _PICTURE = re.compile(r'src="(?P<path>pictures/[^"]+\.svg)"')
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from book.lesson_pages import LessonPage
-from book.lesson_parts import exercises, minutes_table, questions
-from book.slides import lesson_slides
 from book.student_book import toctree, write_rooms
-from book.stumbles import Stumble, right_answers, stumbles
+from book.teachers.lesson_parts import exercises, minutes_table, questions
+from book.teachers.slides import lesson_slides
+from book.teachers.stumbles import Stumble, right_answers, stumbles
 from course_utils.grading.course.lesson import lesson_names
 
-PAGES = Path(__file__).with_name("teachers")
+PAGES = Path(__file__).with_name("pages")
 OTHER_DESIGNS = 3  # shown of each exercise beside the model answer
 SLIDES = "slides"
 
