@@ -33,7 +33,7 @@ def salted_hash(salt: object) -> Iterator[None]:
     def salted(value: object) -> int:
         return original((salt, value) if is_salted(value) else value)
 
-    builtins.hash = salted  # type: ignore[assignment]
+    builtins.hash = salted
     try:
         yield
     finally:
