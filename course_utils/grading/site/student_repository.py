@@ -18,10 +18,11 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from course_utils.grading.site.templates import validation_settings
+from course_utils.grading.site.templates import LAPTOP_EXTENSIONS_OFF, page_config, validation_settings
 
 MARK = ".feeding-the-gpu-students"  # holds the version; only a repository with this file is written to
 LOCK = "requirements.txt"
+PAGE_CONFIG = ".make/page_config.json"  # .make/venv.sh copies it into the environment
 README = Path(__file__).with_name("student_readme.md")
 SHARED = (
     ".make",
@@ -106,6 +107,7 @@ def _generated(source: Path) -> dict[str, str]:
         ".gitignore": ignored,
         ".gitattributes": "*.ipynb merge=notebook\n",
         "nbgrader_config.py": validation_settings(source),
+        PAGE_CONFIG: page_config(LAPTOP_EXTENSIONS_OFF),
     }
 
 

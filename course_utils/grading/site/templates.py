@@ -7,6 +7,7 @@ from pathlib import Path
 from course_utils.update import merge_driver
 
 STUDENT_EXTENSIONS_OFF = ("formgrader", "create-assignment", "course-list")
+LAPTOP_EXTENSIONS_OFF = (*STUDENT_EXTENSIONS_OFF, "assignment-list")  # there is no exchange
 TEACHER_EXTENSIONS_OFF = ("course-list",)
 # A second defence behind the sanitised notebooks: what students wrote loads no picture from elsewhere.
 TEACHER_POLICY = "; img-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'"
@@ -104,8 +105,8 @@ def render(root: Path, course: Path, teachers: tuple[str, ...]) -> dict[str, str
         "jupyter/teacher/nbgrader_config.py": _TEACHER.format(**values),
         "jupyter/student/jupyter_server_config.json": _server_config(("formgrader", "course_list")),
         "jupyter/teacher/jupyter_server_config.json": _server_config(("course_list",), TEACHER_POLICY),
-        "jupyter/student/labconfig/page_config.json": _page_config(STUDENT_EXTENSIONS_OFF),
-        "jupyter/teacher/labconfig/page_config.json": _page_config(TEACHER_EXTENSIONS_OFF),
+        "jupyter/student/labconfig/page_config.json": page_config(STUDENT_EXTENSIONS_OFF),
+        "jupyter/teacher/labconfig/page_config.json": page_config(TEACHER_EXTENSIONS_OFF),
         "jupyter/student/labconfig/default_setting_overrides.json": _NEWS_OFF,
         "jupyter/teacher/labconfig/default_setting_overrides.json": _NEWS_OFF,
         f"jupyter/kernels/{KERNEL}/kernel.json": _kernel_spec(root),
@@ -120,7 +121,8 @@ def _server_config(off: tuple[str, ...], more_policy: str = "") -> str:
     return json.dumps({"ServerApp": settings}, indent=1)
 
 
-def _page_config(off: tuple[str, ...]) -> str:
+def page_config(off: tuple[str, ...]) -> str:
+    """Disable extensions of nbgrader in JupyterLab."""
     return json.dumps({"disabledExtensions": {f"@jupyter/nbgrader:{name}": True for name in off}}, indent=1)
 
 

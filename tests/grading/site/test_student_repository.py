@@ -1,7 +1,9 @@
 """The repository that students clone: complete, without solutions, and updated by `git pull`."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -91,6 +93,20 @@ def test_every_lesson_and_all_that_it_imports_is_there(generated):
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=generated, check=True, capture_output=True, text=True)
     assert done.stdout == f"['{generated}/course_utils']\n"
+
+
+def test_its_jupyterlab_shows_students_no_tools_of_teachers(generated, tmp_path):
+    """As `.make/venv.sh` installs it, and JupyterLab reads it."""
+    (tmp_path / "labconfig").mkdir()
+    shutil.copy(generated / ".make" / "page_config.json", tmp_path / "labconfig")
+    assert "page_config.json" in (generated / ".make" / "venv.sh").read_text()
+    code = "from jupyterlab.commands import get_app_info; print(*get_app_info().get('disabled', ()))"
+    command = [sys.executable, "-c", code]
+    environment = {**os.environ, "JUPYTER_CONFIG_PATH": str(tmp_path), "HOME": str(tmp_path)}
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    for tool in ("create-assignment", "formgrader", "course-list", "assignment-list"):
+        assert f"@jupyter/nbgrader:{tool}" in done.stdout
+    assert "@jupyter/nbgrader:validate" not in done.stdout
 
 
 def test_its_lock_leaves_out_what_only_tests_need(generated):
