@@ -161,9 +161,11 @@ def visit(page: Page, url: str, axe: str) -> Visit:
     record = lambda request: seen.requests.append(request.url)  # noqa: E731 - the same object is removed
     page.on("request", record)
     page.set_viewport_size(SIZES["desktop"])
+    page.emulate_media(color_scheme="light")
     page.goto(url)
     page.evaluate(axe)
     seen.violations["light"] = violations(page, STANDARD)
+    page.emulate_media(color_scheme="dark")  # for slides
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     seen.violations["dark"] = violations(page, CONTRAST)
     for name, size in SIZES.items():
