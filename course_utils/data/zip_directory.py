@@ -6,6 +6,7 @@ directly before it and begins as one does.
 """
 
 import os
+import stat
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,6 +48,17 @@ class Directory(NamedTuple):
     end: int
     shift: int
     entries: int
+
+
+def require_regular_file(path: str | Path) -> None:
+    """Refuse a path that cannot be a zip; opening a pipe would wait for its writer without end.
+
+    Raises:
+        FileNotFoundError: There is nothing.
+        BadZipFile: There is something else than a file.
+    """
+    if not stat.S_ISREG(Path(path).stat().st_mode):
+        raise BadZipFile(f"{path} is no regular file; give the zip file itself")
 
 
 def index_path(path: str | Path) -> Path:

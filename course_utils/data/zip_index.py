@@ -19,7 +19,13 @@ from zipfile import BadZipFile
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
-from course_utils.data.zip_directory import Row, find_directory, index_path, parse_members
+from course_utils.data.zip_directory import (
+    Row,
+    find_directory,
+    index_path,
+    parse_members,
+    require_regular_file,
+)
 from course_utils.data.zip_format import LOCAL, LOCAL_SIGNATURE
 from course_utils.system import write_atomically
 
@@ -39,11 +45,12 @@ class ZipIndex:
 
     Raises:
         ValueError: A member is compressed or encrypted, or two have the same name.
-        BadZipFile: The file is not a zip, or is damaged.
+        BadZipFile: The path is no regular file, or no zip, or is damaged.
     """
 
     def __init__(self, path: str | Path, saved: str | Path | None = None) -> None:
         self.path, self.saved = Path(path), Path(saved) if saved else None
+        require_regular_file(self.path)
         self._fd = os.open(self.path, os.O_RDONLY)
         self.close = weakref.finalize(self, os.close, self._fd)
         rows = load(self.saved, self._fd) if self.saved else None

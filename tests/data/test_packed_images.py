@@ -1,4 +1,5 @@
 import json
+import os
 import shutil
 import zipfile
 from pathlib import Path
@@ -6,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from course_utils.data import zip_index
+from course_utils.data import IndexedZIPDataset, ZIPDataset, zip_index
 from course_utils.data.pack import PackError, RawLayout
 from course_utils.data.packed_images import PackedImages
 from course_utils.data.zip_directory import index_path
@@ -66,6 +67,13 @@ def test_nothing_to_read_is_an_error_with_a_reason(tmp_path):
         PackedImages(tmp_path / "b.zip")
     with pytest.raises(PackError, match="give the zip file itself"):
         PackedImages(tmp_path)
+
+
+@pytest.mark.parametrize("read", [PackedImages, ZIPDataset, IndexedZIPDataset])
+def test_a_pipe_is_refused_and_not_waited_for(read, tmp_path):
+    os.mkfifo(tmp_path / "a.zip")
+    with pytest.raises(PackError, match=r"a\.zip is no regular file; give the zip file itself"):
+        read(tmp_path / "a.zip")
 
 
 def test_pack_given_twice_is_refused(tmp_path):
