@@ -8,7 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 
 from course_utils.data.pack import INFO_NAME, PackError, PackInfo, RawLayout
-from course_utils.data.zip_directory import require_regular_file
 from course_utils.data.zip_index import ZipIndex
 
 # What zipfile and ZipIndex raise for a damaged or unsuitable archive or member.
@@ -26,7 +25,6 @@ def open_pack(path: Path | str) -> tuple[zipfile.ZipFile, PackInfo]:
         PackError: It is not a complete zip, or has no valid `dataset.json`.
     """
     try:
-        require_regular_file(path)
         pack = zipfile.ZipFile(path)
     except (FileNotFoundError, PermissionError):
         raise

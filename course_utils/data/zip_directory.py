@@ -50,15 +50,18 @@ class Directory(NamedTuple):
     entries: int
 
 
-def require_regular_file(path: str | Path) -> None:
-    """Refuse a path that cannot be a zip; opening a pipe would wait for its writer without end.
+def open_regular_file(path: Path) -> int:
+    """Open a zip for reading and return its descriptor; opening a pipe would wait for its writer without end.
 
     Raises:
         FileNotFoundError: There is nothing.
         BadZipFile: There is something else than a file.
     """
-    if not stat.S_ISREG(Path(path).stat().st_mode):
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
         raise BadZipFile(f"{path} is no regular file; give the zip file itself")
+    return fd
 
 
 def index_path(path: str | Path) -> Path:

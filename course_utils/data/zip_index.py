@@ -23,8 +23,8 @@ from course_utils.data.zip_directory import (
     Row,
     find_directory,
     index_path,
+    open_regular_file,
     parse_members,
-    require_regular_file,
 )
 from course_utils.data.zip_format import LOCAL, LOCAL_SIGNATURE
 from course_utils.system import write_atomically
@@ -50,8 +50,7 @@ class ZipIndex:
 
     def __init__(self, path: str | Path, saved: str | Path | None = None) -> None:
         self.path, self.saved = Path(path), Path(saved) if saved else None
-        require_regular_file(self.path)
-        self._fd = os.open(self.path, os.O_RDONLY)
+        self._fd = open_regular_file(self.path)
         self.close = weakref.finalize(self, os.close, self._fd)
         rows = load(self.saved, self._fd) if self.saved else None
         if rows is None:
