@@ -29,7 +29,7 @@ LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-brow
               --LanguageServerManager.autodetect=False --ServerApp.root_dir="$(CURDIR)" \
               --LabApp.default_url=/lab/tree/$(NOTEBOOK)
 
-.PHONY: help lab serve update check test proofs release students collect grade feedback export data bench book clean options
+.PHONY: help lab serve update check test proofs release students collect grade progress feedback export data bench book clean options
 .DEFAULT_GOAL := help
 # The prerequisites of lab are steps in this order.
 .NOTPARALLEL:
@@ -79,6 +79,9 @@ collect: $(READY)  ## what students handed in, from the exchange (GRADE_OPTIONS=
 
 grade: $(READY)  ## run in a sandbox, judge, gradebook, report (GRADE_OPTIONS="--help" lists the options)
 	@$(GRADING) grade $(GRADE_OPTIONS)
+
+progress: $(READY)  ## what a class is stuck on, by exercise and without names (GRADE_OPTIONS="--every 300" repeats)
+	@$(GRADING) progress $(GRADE_OPTIONS)
 
 feedback: $(READY)  ## a page for each student (GRADE_OPTIONS="--release" returns it through the exchange)
 	@$(GRADING) feedback $(GRADE_OPTIONS)

@@ -1,11 +1,13 @@
-"""The teacher's commands: `python -m course_utils.grading collect|grade|feedback|export|report`."""
+"""The teacher's commands: `python -m course_utils.grading collect|grade|feedback|export|report|progress`."""
 
 from __future__ import annotations
 
 import argparse
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -80,6 +82,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     export.add_argument("--to", type=Path, default=Path("marks.csv"), help="the file (default: %(default)s)")
     command("report", _report, "Show the report of all stored results.")
+    progress = command(
+        "progress", _progress, "Collect, grade, and show without names what a class is stuck on."
+    )
+    progress.add_argument(
+        "--every", type=float, default=0.0, metavar="SECONDS", help="repeat until Ctrl-C (default: once)"
+    )
     return parser
 
 
@@ -165,6 +173,22 @@ def _feedback(course: Course, lessons: list[str], options: argparse.Namespace) -
 def _export(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
     rows = marks_table.export_marks(course, lessons, options.student, options.to, options.form)
     return _print(f"{rows} students in {options.to}")
+
+
+def _progress(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
+    require_same_version()
+    while True:
+        if Path(course.config.Exchange.get("root", "")).is_dir():
+            for lesson in lessons:
+                _nbgrader(course, "collect", lesson, "--update", "--log-level=ERROR")
+        tasks = workflow.submissions(course, lessons, options.student)
+        outcome = workflow.grade(course, tasks, usable_cores())
+        _print(f"\n{datetime.now():%H:%M}\n{report.progress(outcome.found)}")
+        for fault in outcome.faults:
+            _print(f"No mark, because the grader failed: {fault}", error=True)
+        if not options.every:
+            return 1 if outcome.faults else 0
+        time.sleep(options.every)
 
 
 def _report(course: Course, lessons: list[str], options: argparse.Namespace) -> int:

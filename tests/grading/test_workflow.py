@@ -133,6 +133,28 @@ def test_csv_has_a_row_for_each_student(course, run):
     assert rows == {"ann": "6.0", "bob": "6.0"}
 
 
+def test_progress_shows_exercises_and_mistakes_without_names(run):
+    status, output = run("progress")
+    table = output[output.index("lesson  ") :]
+    assert status == 0
+    assert "2 of 2" in table
+    assert "ann" not in table
+
+
+def test_progress_repeats_until_it_is_interrupted(run, monkeypatch):
+    waits = []
+
+    def wait(seconds):
+        waits.append(seconds)
+        if len(waits) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli.time, "sleep", wait)
+    with pytest.raises(KeyboardInterrupt):
+        run("progress", "--every", "300")
+    assert waits == [300, 300]
+
+
 def test_report_shows_stored_results(run):
     assert "Points by exercise" in run("report")[1]
 
@@ -160,7 +182,7 @@ def test_unknown_lesson_is_an_error(run):
 
 
 def test_every_command_has_help(capsys):
-    for command in ("collect", "grade", "feedback", "export", "report"):
+    for command in ("collect", "grade", "feedback", "export", "report", "progress"):
         with pytest.raises(SystemExit) as stop:
             cli.main([command, "--help"])
         assert stop.value.code == 0

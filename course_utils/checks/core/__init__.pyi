@@ -1,4 +1,5 @@
 from . import evidence as evidence
+from .check import NOT_WRITTEN_YET as NOT_WRITTEN_YET
 from .check import Check as Check
 from .check import CheckFailed as CheckFailed
 from .check import Evidence as Evidence

@@ -32,6 +32,7 @@ LIBRARY_PREFIXES = (
     str(Path(__file__).parents[2]),
     "<frozen",
 )
+NOT_WRITTEN_YET = "not_written_yet"  # the name of the mistake in an answer cell as it was released
 MAX_ERROR = 500  # characters
 LINE_WIDTH = 90  # characters: narrower than a notebook or the formgrader on a laptop
 Inputs = dict[str, Any]
@@ -229,7 +230,7 @@ def mistake_of_crash(report: str) -> Mistake:
     """Return what to tell a student whose code raised an exception, given its `crash_report`."""
     if report.startswith("NotImplementedError"):
         message = "This exercise is not solved yet: replace `raise NotImplementedError()` with your code."
-        return Mistake("not_written_yet", message)
+        return Mistake(NOT_WRITTEN_YET, message)
     return Mistake("crash", f"Your code stopped with an error: {report}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from course_utils.checks.core import NOT_WRITTEN_YET
 from course_utils.grading.course import LateWork, Summary
 from course_utils.grading.scoring.scorer import STATUSES
 from course_utils.grading.submission import OTHER_VERSION
@@ -84,6 +85,21 @@ def mistakes(results: Sequence[Summary], limit: int = 12) -> str:
     rows = [["times", "lesson", "exercise", "mistake"]]
     rows += [[str(count), *names] for names, count in counts.most_common(limit)]
     return table(rows) if len(rows) > 1 else "No mistakes."
+
+
+def progress(results: Sequence[Summary], mistakes_shown: int = 3) -> str:
+    """Return a table of exercises without names: how many are right, not begun, and the common mistakes."""
+    rows = [["lesson", "exercise", "right", "not begun", "most frequent mistakes"]]
+    for lesson, exercise in sorted({(r["lesson"], name) for r in results for name in r["exercises"]}):
+        found = [
+            r["exercises"][exercise] for r in results if r["lesson"] == lesson and exercise in r["exercises"]
+        ]
+        counts = Counter(one["mistake"] for one in found if one["mistake"])
+        not_begun = counts.pop(NOT_WRITTEN_YET, 0)
+        common = ", ".join(f"{name} ({count})" for name, count in counts.most_common(mistakes_shown))
+        right = sum(one["status"] == "right" for one in found)
+        rows.append([lesson, exercise, f"{right} of {len(found)}", str(not_begun), common])
+    return table(rows) if len(rows) > 1 else "Nothing has been handed in yet."
 
 
 def deadlines(late: Iterable[LateWork], missing: Mapping[str, Sequence[str]]) -> str:

@@ -81,6 +81,12 @@ def test_another_submission_is_not_a_regrade():
     assert not regrade.is_regrade({**of("first"), "status": "grader fault"}, of("first"))
 
 
+def test_progress_counts_right_answers_those_not_begun_and_mistakes():
+    lines = report.progress([*CLASS, _result("dan", 0.0, "not_written_yet")]).splitlines()
+    assert lines[2].split() == ["01_a", "sum", "1", "of", "4", "1", "off_by_one", "(2)"]
+    assert report.progress([]) == "Nothing has been handed in yet."
+
+
 def test_notebooks_of_other_versions_are_listed_apart_and_change_no_status():
     old = {"kind": OTHER_VERSION, "what": "The notebook is from version 1.0.0 of the course."}
     found = [_result(name, 2.0) | {"findings": [old]} for name in ("bob", "ann")]
