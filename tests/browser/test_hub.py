@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, Locator, Page
 
 from tests.browser.hub import PASSWORD, STUDENTS, TEACHER, Hub, as_user, missing, repository_of, running_hub
-from tests.browser.test_lab import KERNEL_READY, RUN_MS
+from tests.browser.test_lab import RUN_MS
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read, solved
 
 # Grading, feedback and the browser have tests of their own; a Hub takes two minutes to start, use and stop.
@@ -88,6 +88,12 @@ def solve(path: Path, lesson: Lesson) -> None:
     nbformat.write(notebook, path)
 
 
+def test_students_have_one_kernel(pages: dict[str, Page], hub: Hub):
+    found = pages[ANN].request.get(f"{hub.address}/user/{ANN}/api/kernelspecs").json()
+    names = {name: spec["spec"]["display_name"] for name, spec in found["kernelspecs"].items()}
+    assert names == {"python3": "Feeding the GPU"}
+
+
 def test_menu_entries_depend_on_the_role(pages: dict[str, Page]):
     assert nbgrader_menu(pages[ANN]) == ["Assignment List"]
     assert "Formgrader" in nbgrader_menu(pages[TEACHER])
@@ -123,7 +129,7 @@ def test_student_solves_and_validates(pages: dict[str, Page], hub: Hub):
     solve(hub.home(ANN) / LESSON.name / f"{LESSON.name}.ipynb", LESSON)
     page = pages[ANN]
     page.goto(f"{hub.address}/user/{ANN}/lab/tree/{LESSON.name}/{LESSON.name}.ipynb?reset")
-    page.wait_for_selector(KERNEL_READY)
+    page.wait_for_selector("text=Feeding the GPU | Idle")
     page.get_by_role("button", name="Validate").click()
     dialog = page.locator(".jp-Dialog")
     dialog.wait_for(timeout=RUN_MS)

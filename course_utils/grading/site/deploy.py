@@ -154,6 +154,10 @@ def _write_files(site: Site) -> Iterator[str]:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
             yield f"wrote {target}"
+    former = site.root / "jupyter" / "kernels" / templates.FORMER_KERNEL
+    if former.is_dir():
+        shutil.rmtree(former)
+        yield f"removed {former}, whose kernel has the name {templates.KERNEL} now"
     for folder in (site.root / "jupyter").rglob("*"):
         folder.chmod(0o755 if folder.is_dir() else 0o644)
 

@@ -151,6 +151,14 @@ def test_packages_stay_where_only_the_course_has_changed(toy, monkeypatch):
         assert [command.split()[1] for command in install()[1]] == ["venv", "pip"]
 
 
+def test_a_kernel_of_an_older_version_is_removed(toy):
+    list(deploy.set_up(toy))
+    former = toy.root / "jupyter" / "kernels" / templates.FORMER_KERNEL
+    former.mkdir()
+    assert [change.split()[0] for change in deploy.set_up(toy)] == ["removed"]
+    assert [path.name for path in former.parent.iterdir()] == [templates.KERNEL]
+
+
 def test_folder_of_another_account_is_refused(toy, monkeypatch):
     list(deploy.set_up(toy))
     monkeypatch.setattr(deploy.os, "geteuid", lambda: 4242)
