@@ -25,6 +25,7 @@ os.environ["PATH"] = f"{HERE}{os.pathsep}{os.environ['PATH']}{os.pathsep}{FETCHE
 # These take minutes each. They start first: one that started last would run alone at the end.
 LONGEST = (
     "test_load.py",
+    "test_walk.py",
     "test_hub.py",
     "test_lab.py",
     "test_fuzz.py",

@@ -97,7 +97,7 @@ def remove_user(name: str) -> None:
     subprocess.run(["userdel", "--force", "--remove", name], check=False, capture_output=True)
 
 
-def set_up(folder: Path) -> Site:
+def set_up(folder: Path, teacher: str = TEACHER) -> Site:
     """Deploy the course of this working tree with the teacher's command and account."""
     site = Site(folder / "teacher", clone(folder / "clone"), public_python())
     make_data = [
@@ -112,12 +112,12 @@ def set_up(folder: Path) -> Site:
     ]
     subprocess.run(make_data, cwd=COURSE, check=True, stdout=subprocess.DEVNULL)
     install_environment(site)
-    shutil.chown(site.root, TEACHER)
-    subprocess.run(["chown", "-R", TEACHER, site.source, site.root / "JHS_data"], check=True)
+    shutil.chown(site.root, teacher)
+    subprocess.run(["chown", "-R", teacher, site.source, site.root / "JHS_data"], check=True)
     for _ in ("deploys", "changes nothing"):
         done = as_user(
-            TEACHER, f"cd {site.source} && {site.environment}/bin/python -m course_utils.grading.site",
-            site.root, "--python", site.python, "--teacher", TEACHER,
+            teacher, f"cd {site.source} && {site.environment}/bin/python -m course_utils.grading.site",
+            site.root, "--python", site.python, "--teacher", teacher,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("no changes"), done.stdout

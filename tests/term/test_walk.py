@@ -22,11 +22,13 @@ from playwright.sync_api import Browser
 
 from course_utils.grading.site.deploy import Site
 from tests.browser.conftest import browser  # noqa: F401 - a fixture
-from tests.browser.hub import STUDENTS, TEACHER, as_user, missing, set_up, system_user
+from tests.browser.hub import as_user, missing, set_up, system_user
 from tests.lessons.lesson import COURSE, LESSONS, graded, read, solved
 
 pytestmark = [pytest.mark.proof, pytest.mark.skipif(bool(missing()), reason=missing())]
 LESSON = LESSONS[0]
+# Accounts of their own: the tests of the Hub may run at the same time.
+TEACHER, *STUDENTS = "term-teacher", "term-ann", "term-bob"
 ANN, BOB = STUDENTS
 EXERCISE = next(iter(graded(read(LESSON.release))))
 ANSWER = f"{EXERCISE}_answer"
@@ -92,7 +94,7 @@ def term() -> Iterator[Term]:
         folder.chmod(0o777)
         for user in (TEACHER, *STUDENTS):
             stack.enter_context(system_user(user))
-        site = set_up(folder)
+        site = set_up(folder, TEACHER)
         hand_over(site)
         # The packages are hard links to those of this account's cache.
         stack.callback(subprocess.run, ["chown", "-R", str(os.geteuid()), site.environment], check=True)
