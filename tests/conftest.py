@@ -1,5 +1,6 @@
 import os
 import re
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from nbval.plugin import IPyNbCell
+from playwright.sync_api import Browser, sync_playwright
 from xdist.scheduler import LoadFileScheduling
 
 from data_setup.cli import main
@@ -21,6 +23,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 HERE, FETCHED = Path(sys.executable).parent, COURSE / ".tools/bin"
 os.environ["PATH"] = f"{HERE}{os.pathsep}{os.environ['PATH']}{os.pathsep}{FETCHED}"
 
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 # These take minutes each. They start first: one that started last would run alone at the end.
 LONGEST = (
@@ -134,3 +138,15 @@ def lesson_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def photographs(count: int, folder: Path) -> Path:
     assert main(["photos", "--count", str(count), "--out", str(folder), "--workers", "1"]) == 0
     return folder
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not CHROMIUM:
+        pytest.skip("no Chromium here")
+    # Chromium's own sandbox does not run as root; /dev/shm is small in a container.
+    flags = ["--no-sandbox", "--disable-dev-shm-usage"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield browser
+        browser.close()

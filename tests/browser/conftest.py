@@ -9,11 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.lessons.lesson import COURSE
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 @pytest.fixture(scope="session")
@@ -55,18 +53,6 @@ def address(server: subprocess.Popen[str]) -> str:
         if found := re.search(r"http://127\S+", line):
             return found.group()
     raise AssertionError("JupyterLab printed no address:\n" + "".join(seen))
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    if not CHROMIUM:
-        pytest.skip("no Chromium here")
-    # Chromium's own sandbox does not run as root; /dev/shm is small in a container.
-    flags = ["--no-sandbox", "--disable-dev-shm-usage"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

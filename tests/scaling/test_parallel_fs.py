@@ -15,9 +15,10 @@ FILES = FileOps(opens=4, stats=4, reads=12, nbytes=4 * 110_000)  # three reads f
 PACK = FileOps(opens=1, stats=1, reads=20, nbytes=20 * 110_000)
 IMPORT = FileOps(opens=14, stats=23)
 COPY = FileOps(opens=1, stats=1, reads=20, nbytes=20 * (4 << 20))
-# The formula is the longest limit. Queues cost at most what it takes to use the resources in turn (the sum of
-# the limits), and little where one of them needs four times as long as each other.
-ABOVE_SUM, ABOVE_LONGEST = 1.1, 1.35
+# The formula is the longest limit. The simulation takes longer: requests queue, and the slowest of many
+# readers, whose requests take random times, ends after the mean one. In 3,000 draws it took up to 1.43 times
+# the sum of the limits, and up to 1.79 times the longest one where no other is above a quarter of it.
+ABOVE_SUM, ABOVE_LONGEST = 1.6, 2.0
 LOWEST = 0.9  # a few requests may happen to be served faster than on average
 
 

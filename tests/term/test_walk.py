@@ -21,7 +21,6 @@ from nbgrader.api import Gradebook
 from playwright.sync_api import Browser
 
 from course_utils.grading.site.deploy import Site
-from tests.browser.conftest import browser  # noqa: F401 - a fixture
 from tests.browser.hub import as_user, missing, set_up, system_user
 from tests.lessons.lesson import COURSE, LESSONS, graded, read, solved
 
@@ -236,7 +235,7 @@ def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).isdigit()
 
 
-def test_feedback_is_readable_at_a_students_width(term, browser: Browser):  # noqa: F811 - the fixture
+def test_feedback_is_readable_at_a_students_width(term, browser: Browser):
     term.teacher("make feedback GRADE_OPTIONS=--release")
     term.student(BOB, "cd notebooks", f"nbgrader fetch_feedback {LESSON.name}")
     [page_file] = (term.notebook(BOB).parent / "feedback").rglob("*.html")

@@ -14,7 +14,7 @@ from tests.grading.attacks import any_check
 from tests.grading.scoring.single_answer import LESSON_OF, grade_answer
 
 # Some forgeries wait for an answer that never comes.
-LIMITS = Limits(cell_seconds=30, exercise_seconds=60)
+LIMITS = Limits(cell_seconds=20, exercise_seconds=40)
 FORGERIES = Path(any_check.__file__).parent / "forgeries"
 
 try:
