@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
         "--jobs",
         type=int,
         default=usable_cores(),
-        help="submissions to run in parallel (default: %(default)s)",
+        help="submissions to run in parallel, at most one a core (default: %(default)s)",
     )
     grade.add_argument("--slurm", action="store_true", help="run as a Slurm job array of --jobs jobs")
     grade.add_argument(

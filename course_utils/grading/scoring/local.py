@@ -19,7 +19,7 @@ from course_utils.grading.course import GRADER_FAULT, Course, Result, ResultStor
 from course_utils.grading.sandbox import GraderFaultError, NoSandboxError, backends
 from course_utils.grading.scoring.examination import Sandboxes
 from course_utils.grading.scoring.scorer import fault, grade
-from course_utils.system import die_with_parent, take_share
+from course_utils.system import die_with_parent, take_share, usable_cores
 
 TRIES = 2
 IDLE_SECONDS = 60
@@ -113,7 +113,7 @@ def run_all(course: Course, tasks: list[Task], store: ResultStore, jobs: int) ->
         course: The course.
         tasks: Which submissions.
         store: Where the results go.
-        jobs: How many processes.
+        jobs: How many processes; at most one for each usable core, or a busy submission would slow others down.
 
     Yields:
         Each submission when its result is stored. None follows after a worker was killed.
@@ -123,7 +123,7 @@ def run_all(course: Course, tasks: list[Task], store: ResultStore, jobs: int) ->
     """
     sandbox = backends.choose(course.grading.sandbox)
     root, folder = str(course.root), store.folder
-    jobs = min(jobs, len(tasks))
+    jobs = min(jobs, len(tasks), usable_cores())
     if jobs == 1:
         yield from (_run_and_store(root, sandbox, task, folder) for task in tasks)
         return
