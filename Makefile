@@ -65,7 +65,7 @@ test: $(READY) data  ## all tests, every lesson included (TESTS="tests/test_path
 
 proofs: $(READY) data  ## what repeats or takes minutes: the bank through nbgrader, 36 submissions under kills (40 minutes)
 	@$(RUN) pytest -n $(JOBS) -m proof $(if $(SEEDS),--seeds $(SEEDS)) $(TESTS)
-	@$(if $(TESTS),,$(RUN) python -m tests.bench.grading_speed)
+	@$(if $(TESTS),,$(RUN) python -m tests.bench.grading_speed --students 12 --stock 2)
 
 release: $(READY)  ## notebooks/, generated afresh from solutions/ (FORCE=yes where somebody has worked in notebooks/)
 	@$(RUN) python -m course_utils.grading.nbgrader_plugins.release $(if $(filter yes,$(FORCE)),--force)
