@@ -60,7 +60,9 @@ def test_more_jobs_than_cores_are_not_started(course, tmp_path, monkeypatch):
     """Two submissions on one core: a busy one with many sessions would take almost all of it."""
     monkeypatch.setattr(local, "usable_cores", lambda: 1)
     monkeypatch.setattr(
-        local, "run_one", lambda course, task: local.fault(course.lesson(LESSON), task.student, None, "none", "")
+        local,
+        "run_one",
+        lambda course, task: local.fault(course.lesson(LESSON), task.student, None, "none", ""),
     )
     monkeypatch.setattr(local, "ProcessPoolExecutor", None)
     assert list(local.run_all(course, TASKS, ResultStore(tmp_path / "runs"), 8)) == TASKS
