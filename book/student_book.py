@@ -24,7 +24,7 @@ def write_sources(course: Path, target: Path, links: OpenLinks) -> None:
     """
     shutil.copytree(PAGES, target, dirs_exist_ok=True)
     lessons = [LessonPage(course, name) for name in lesson_names(course / "solutions")]
-    _write_lessons(lessons, target / "lessons", links)
+    write_lessons(lessons, target / "lessons", {one.name: links.of(one.name) for one in lessons})
     write_rooms(course, target / "rooms")
     _write_benchmarks(course, target / "benchmarks")
     (target / "run_it_yourself.md").write_text(
@@ -33,13 +33,14 @@ def write_sources(course: Path, target: Path, links: OpenLinks) -> None:
     (target / "index.md").write_text(_index(course, lessons))
 
 
-def _write_lessons(lessons: list[LessonPage], target: Path, links: OpenLinks) -> None:
+def write_lessons(lessons: list[LessonPage], target: Path, links: dict[str, str]) -> None:
+    """Write the lessons as students read them; `links` has what stands below each title, by lesson."""
     glossary = Glossary.read(PAGES / "glossary.md")
     for lesson in lessons:
         folder = target / lesson.name
         folder.mkdir(parents=True)
         lesson.copy_files(folder)
-        notebook = lesson.notebook(glossary, links.of(lesson.name))
+        notebook = lesson.notebook(glossary, links[lesson.name])
         nbformat.write(notebook, folder / f"{lesson.name}.ipynb")
 
 

@@ -1,40 +1,48 @@
-"""Find the parts of a lesson that a teacher asks for: minutes, exercises, questions and their answers."""
+"""Find the parts of a lesson that a teacher asks for: needs, exercises, questions and their answers."""
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from nbformat import NotebookNode
-from nbgrader.utils import is_solution
+from nbgrader.utils import is_grade, is_solution
 
 QUESTION = "**Question.**"
 _QUESTION = re.compile(rf"^{re.escape(QUESTION)}.*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
 _REQUEST = re.compile(r"\s*Write down your (own )?answer[^.]*\.")
 _ANSWER = re.compile(r"<details>\s*<summary>.*?</summary>\s*(.*?)\s*</details>", re.DOTALL)
-_TABLE = re.compile(r"(?:^\|.*\n?)+", re.MULTILINE)
 _MARKER = re.compile(r"^\s*### (BEGIN|END) SOLUTION\n", re.MULTILINE)
 _HEADING = re.compile(r"^#{2,4} (.+)$", re.MULTILINE)
+_NEEDS = re.compile(r"\*\*You need\*\*[ |]*(.*?)(?: *\|$|\n\n)", re.DOTALL | re.MULTILINE)
 
 
 class Question(NamedTuple):
-    """A question of a lesson, and the answer that the lesson folds away."""
+    """A question of a lesson, the answer that the lesson folds away, and the heading above it."""
 
     text: str
     answer: str
+    section: str
 
 
 class Exercise(NamedTuple):
-    """An exercise of a lesson: its name, its heading and the source of its solution."""
+    """An exercise of a lesson: its name, its heading, what it asks for, its points and its solution."""
 
     name: str
     title: str
+    statement: str
+    points: float
     solution: str
 
 
-def minutes_table(notebook: NotebookNode) -> str:
-    """Return the table of sections and minutes in the first cell of a lesson; empty without one."""
-    tables = [found.group() for found in _TABLE.finditer(notebook.cells[0].source)]
-    return next((table for table in tables if "minutes |" in table.splitlines()[0]), "")
+def needs(notebook: NotebookNode) -> str:
+    """Return what the first cell of a lesson says that one needs."""
+    found = _NEEDS.search(notebook.cells[0].source)
+    return " ".join(found[1].split()) if found else ""
+
+
+def heading_above(markdown: str) -> str:
+    """Return the last heading below the title in a text; empty without one."""
+    return str(next(reversed(_HEADING.findall(markdown)), ""))
 
 
 def questions(notebook: NotebookNode) -> Iterator[Question]:
@@ -47,16 +55,24 @@ def questions(notebook: NotebookNode) -> Iterator[Question]:
         nearest = _QUESTION.search(after)
         if answer and (nearest is None or answer.start() < nearest.start()):
             text = _REQUEST.sub("", found.group()).removeprefix(QUESTION)
-            yield Question(" ".join(text.split()), answer[1])
+            yield Question(" ".join(text.split()), answer[1], heading_above(everything[: found.start()]))
 
 
 def exercises(solution: NotebookNode) -> Iterator[Exercise]:
     """Yield the exercises of a lesson in order."""
-    title = ""
+    points = {cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.points for cell in _graded(solution)}
+    read: list[str] = []
     for cell in solution.cells:
         if cell.cell_type == "markdown":
-            headings = _HEADING.findall(cell.source)
-            title = headings[-1] if headings else title
+            read.append(cell.source)
         elif is_solution(cell):
             name = cell.metadata.nbgrader.grade_id.removesuffix("_answer")
-            yield Exercise(name, title, _MARKER.sub("", cell.source + "\n").rstrip())
+            everything = "\n\n".join(read)
+            *_, heading = _HEADING.finditer(everything)
+            statement = everything[heading.end() :].strip()
+            answer = _MARKER.sub("", cell.source + "\n").rstrip()
+            yield Exercise(name, heading[1], statement, points[name], answer)
+
+
+def _graded(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if is_grade(cell)]

@@ -1,20 +1,21 @@
-"""The sources of the teachers' book: a page for each lesson, with model answers; students do not get it."""
+"""The sources of the teachers' book: how to teach each lesson, with model answers; not for students."""
 
-import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
+from book import readme
 from book.lesson_pages import LessonPage
-from book.student_book import toctree, write_rooms
-from book.teachers.lesson_parts import exercises, minutes_table, questions
+from book.student_book import PAGES as SHARED_PAGES
+from book.student_book import toctree, write_lessons, write_rooms
+from book.teachers import timetable
+from book.teachers.lesson_page import SLIDES, lesson_page
+from book.teachers.markup import fenced
 from book.teachers.slides import lesson_slides
-from book.teachers.stumbles import Stumble, right_answers, stumbles
+from book.teachers.stuck import progress_example
 from course_utils.grading.course.lesson import lesson_names
 
 PAGES = Path(__file__).with_name("pages")
-OTHER_DESIGNS = 3  # shown of each exercise beside the model answer
-SLIDES = "slides"
+WRITTEN = ["before_the_course", "in_the_room", "timetable"]
+EXAMPLE = "02_multi_worker_handles"
 
 
 def write_sources(course: Path, target: Path, mistakes: int) -> None:
@@ -27,16 +28,35 @@ def write_sources(course: Path, target: Path, mistakes: int) -> None:
     """
     lessons = [LessonPage(course, name) for name in lesson_names(course / "solutions")]
     for lesson in lessons:
-        page = "\n\n".join(filter(None, _lesson_page(lesson, mistakes)))
-        (target / f"{lesson.name}.md").write_text(f"{page}\n")
+        (target / f"{lesson.name}.md").write_text(f"{lesson_page(lesson, mistakes)}\n")
+    write_lessons(lessons, target / "lessons", {one.name: _teach(one.name) for one in lessons})
+    (target / "glossary.md").write_text((SHARED_PAGES / "glossary.md").read_text())
     write_rooms(course, target / "rooms", for_teachers=True)
-    shutil.copy(PAGES / "timetable.md", target)
-    entries = [f"{lesson.title} <{lesson.name}>" for lesson in lessons]
-    index = (PAGES / "index.md").read_text()
-    (target / "index.md").write_text(
-        f"{index}\n{toctree(['timetable'], hidden=True)}\n{toctree(entries, 'Lessons', hidden=True)}\n"
-        f"{toctree(['rooms/index'], 'Checks and grading', hidden=True)}"
-    )
+    _write_general_pages(course, target)
+    teach = [f"{lesson.title} <{lesson.name}>" for lesson in lessons]
+    read = [f"{lesson.title} <lessons/{lesson.name}/{lesson.name}>" for lesson in lessons]
+    general = [*WRITTEN, "collect_and_grade", "troubleshooting"]
+    contents = [
+        toctree(general, "A course", hidden=True),
+        toctree(teach, "Teach a lesson", hidden=True),
+        toctree([*read, "glossary"], "What students read", hidden=True),
+        toctree(["rooms/index"], "Checks and grading", hidden=True),
+    ]
+    (target / "index.md").write_text("\n".join([(PAGES / "index.md").read_text(), *contents]))
+
+
+def _teach(lesson: str) -> str:
+    return f"*[How to teach this lesson](../../{lesson}.md)*\n"
+
+
+def _write_general_pages(course: Path, target: Path) -> None:
+    for name in WRITTEN:
+        page = timetable.with_days(course, (PAGES / f"{name}.md").read_text())
+        page = page.replace("{{progress}}", fenced(progress_example(EXAMPLE), "text"))
+        (target / f"{name}.md").write_text(page)
+    grade = f"# Install, collect, grade, return\n\n{readme.teacher(course)}\n"
+    (target / "collect_and_grade.md").write_text(grade)
+    (target / "troubleshooting.md").write_text(f"# Troubleshooting\n\n{readme.troubleshooting(course)}\n")
 
 
 def write_slides(course: Path, site: Path) -> None:
@@ -45,57 +65,3 @@ def write_slides(course: Path, site: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in lesson_names(course / "solutions"):
         (folder / f"{name}.html").write_text(lesson_slides(LessonPage(course, name)))
-
-
-def _lesson_page(lesson: LessonPage, mistakes: int) -> Iterator[str]:
-    yield f"# {lesson.title}"
-    slides = f'<a href="{SLIDES}/{lesson.name}.html">Slides of this lesson</a>'
-    yield f"<p>{slides}: turn them with the arrow keys.</p>"
-    written = PAGES / f"{lesson.name}.md"
-    yield written.read_text().strip() if written.exists() else ""
-    yield f"## Minutes\n\n{minutes_table(lesson.released)}"
-    yield "## Questions to ask aloud\n\nThe lesson's own questions; its answers are folded."
-    for question in questions(lesson.released):
-        yield f"**{question.text}**\n\n{folded('Answer', question.answer)}"
-    yield from _exercise_parts(lesson, mistakes)
-
-
-def _exercise_parts(lesson: LessonPage, mistakes: int) -> Iterator[str]:
-    module = lesson.name.partition("_")[2]
-    found = list(stumbles(module, mistakes)) if mistakes else []
-    designs = right_answers(module)
-    for exercise in exercises(lesson.solution):
-        yield f"## {exercise.title}"
-        own = [one for one in found if one.exercise == exercise.name]
-        if own:
-            yield "### Where students stumble"
-            yield from map(_stumble, own)
-        yield "### Model answer"
-        yield python(exercise.solution)
-        for answer in designs.get(exercise.name, [])[:OTHER_DESIGNS]:
-            title = answer.name.removeprefix("right_").replace("_", " ")
-            yield folded(f"Also right: {title}", python(answer.source))
-
-
-def _stumble(one: Stumble) -> str:
-    ways = "1 answer" if one.ways == 1 else f"{one.ways} answers"
-    message = "\n".join(f"> {line}".rstrip() for line in escaped(one.message).splitlines())
-    title = one.mistake.replace("_", " ").capitalize()
-    code = folded("Such an answer", python(one.example.source))
-    return f"**{title}** ({ways} of the bank). The check says:\n\n{message}\n\n{code}"
-
-
-def folded(title: str, body: str) -> str:
-    """Return a part of a page that opens on a click."""
-    return f"<details>\n<summary>{title}</summary>\n\n{body}\n\n</details>"
-
-
-def python(source: str) -> str:
-    """Return code as Markdown; the fence is longer than any in it."""
-    fence = "`" * (1 + max(map(len, re.findall(r"`+", source)), default=2))
-    return f"{fence}python\n{source.strip()}\n{fence}"
-
-
-def escaped(text: str) -> str:
-    """Return plain text such that Markdown shows it as it is."""
-    return re.sub(r"([\\`*_{}\[\]<>#|$~])", r"\\\1", text)

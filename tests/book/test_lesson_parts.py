@@ -3,10 +3,10 @@
 import re
 
 from book.lesson_pages import LessonPage
-from book.teachers.lesson_parts import exercises, minutes_table, questions
+from book.teachers.lesson_page import written
+from book.teachers.lesson_parts import exercises, needs, questions
 from book.teachers.slides import lesson_slides
-from book.teachers.teacher_book import PAGES
-from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read
+from tests.lessons.lesson import COURSE, Lesson, graded, read
 
 
 def test_every_question_has_its_answer(lesson: Lesson):
@@ -16,25 +16,30 @@ def test_every_question_has_its_answer(lesson: Lesson):
     assert all(question.text and question.answer for question in found)
     assert len({question.answer for question in found}) == asked
     assert not [question for question in found if "Write down" in question.text]
+    headings = "\n".join(str(cell.source) for cell in read(lesson.release).cells)
+    assert not [question for question in found if f"# {question.section}\n" not in headings]
 
 
-def test_minutes_stand_in_a_table(lesson: Lesson):
-    rows = minutes_table(read(lesson.release)).splitlines()
-    minutes = [int(number) for row in rows for number in re.findall(r"\| (\d+) \|$", row)]
-    total = int(LessonPage(COURSE, lesson.name).minutes)
-    assert abs(sum(minutes) - total) <= 15
+def test_opening_says_what_the_lesson_needs(lesson: Lesson):
+    found = needs(read(lesson.release))
+    assert len(found) > 20
+    assert "**" not in found
+    assert "|" not in found
 
 
 def test_every_exercise_has_a_model_answer(lesson: Lesson):
     found = list(exercises(read(lesson.solution)))
     assert {exercise.name for exercise in found} == set(graded(read(lesson.solution)))
     assert all("xercise" in exercise.title for exercise in found)
+    assert all(exercise.points > 0 and len(exercise.statement) > 200 for exercise in found)
+    assert not [exercise for exercise in found if exercise.statement.startswith("#")]
     assert not [exercise for exercise in found if "SOLUTION" in exercise.solution]
 
 
-def test_pages_for_teachers_belong_to_lessons():
-    written = {path.stem for path in PAGES.glob("*.md")} - {"index", "timetable"}
-    assert written <= {lesson.name for lesson in LESSONS}
+def test_what_no_cell_says_is_written_for_each_lesson(lesson: Lesson):
+    parts = written(lesson.name)
+    assert set(parts) == {"What it is for", "On the cluster", "In half the time"}
+    assert all(parts.values())
 
 
 def test_slides_show_each_section_figure_and_question(lesson: Lesson):

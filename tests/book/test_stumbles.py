@@ -2,8 +2,8 @@
 
 from itertools import islice
 
+from book.teachers.markup import escaped, fenced
 from book.teachers.stumbles import stumbles, wrong_answers
-from book.teachers.teacher_book import escaped, python
 
 
 def test_frequent_mistakes_come_first_with_the_message_of_the_check():
@@ -16,4 +16,5 @@ def test_frequent_mistakes_come_first_with_the_message_of_the_check():
 
 def test_message_and_code_are_shown_as_they_are():
     assert escaped("a_b *c* [d] `e`") == r"a\_b \*c\* \[d\] \`e\`"
-    assert python('text = "```"').startswith("````python\n")
+    assert fenced('text = "```"', "python").startswith("````python\n")
+    assert fenced("`one` backtick", "python").startswith("```python\n")

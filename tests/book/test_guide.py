@@ -1,0 +1,64 @@
+"""What teachers say and show names cells, exercises and mistakes that are there."""
+
+import pytest
+
+from book.teachers.guide import GUIDES, Guide, read_guide
+from book.teachers.lesson_parts import exercises
+from book.teachers.shown_cells import shown_cell
+from book.teachers.stumbles import wrong_answers
+from tests.lessons.lesson import LESSONS, Lesson, graded, read
+
+SAID_OF = 3  # mistakes of each exercise, the most frequent of the bank
+
+
+@pytest.fixture
+def guide(lesson: Lesson) -> Guide:
+    found = read_guide(lesson.name)
+    assert found
+    return found
+
+
+def test_guides_belong_to_lessons():
+    assert {path.stem for path in GUIDES.iterdir()} == {lesson.name for lesson in LESSONS}
+
+
+def test_guide_has_every_part(guide: Guide, lesson: Lesson):
+    assert guide.opening
+    assert len(guide.show) >= 5
+    assert len(guide.asked) >= 5
+    assert set(guide.exercises) == set(graded(read(lesson.solution)))
+    assert all(one.stop and one.quick for one in guide.exercises.values())
+
+
+def test_each_shown_cell_shows_something(guide: Guide, lesson: Lesson):
+    solution = read(lesson.solution)
+    for one in guide.show:
+        assert "It prints" in (page := shown_cell(solution, one.cell)) or "<img" in page
+        assert page.startswith("In *")
+
+
+def test_missing_cell_is_named(lesson: Lesson):
+    with pytest.raises(ValueError, match="no cell nowhere"):
+        shown_cell(read(lesson.solution), "nowhere")
+
+
+def test_each_mistake_with_a_hint_is_in_the_bank(guide: Guide, lesson: Lesson):
+    bank = wrong_answers(lesson.module_name)
+    unknown = {name: set(one.say) - set(bank[name]) for name, one in guide.exercises.items()}
+    assert not {name: mistakes for name, mistakes in unknown.items() if mistakes}
+
+
+def test_the_most_frequent_mistakes_have_a_hint(guide: Guide, lesson: Lesson):
+    missing = []
+    for exercise, found in wrong_answers(lesson.module_name).items():
+        frequent = sorted(found, key=lambda mistake: -len(found[mistake]))[:SAID_OF]
+        missing += [name for name in frequent if name not in guide.exercises[exercise].say]
+    assert not missing
+
+
+def test_hints_give_no_line_of_a_solution_away(guide: Guide, lesson: Lesson):
+    """They are said aloud to one student, and the others listen."""
+    for exercise in exercises(read(lesson.solution)):
+        lines = [line.strip() for line in exercise.solution.splitlines() if len(line.strip()) > 25]
+        said = " ".join(guide.exercises[exercise.name].say.values())
+        assert not [line for line in lines if line in said]
