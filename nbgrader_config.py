@@ -47,8 +47,15 @@ c.Autograde.post_convert_hook = "course_utils.grading.nbgrader_plugins.gradebook
 c.GenerateFeedback.exporter_class = "course_utils.grading.nbgrader_plugins.feedback_page.FeedbackExporter"
 c.Autograde.exporter_class = "course_utils.grading.nbgrader_plugins.exporter.SubmissionExporter"
 
+# Without c.Exchange.root these commands stop and say so, where nbgrader would use a folder of the system.
+c.ExchangeFactory.fetch_assignment = "course_utils.exchange.ExchangeFetchAssignment"
+c.ExchangeFactory.fetch_feedback = "course_utils.exchange.ExchangeFetchFeedback"
+c.ExchangeFactory.list = "course_utils.exchange.ExchangeList"
+c.ExchangeFactory.release_assignment = "course_utils.exchange.ExchangeReleaseAssignment"
+c.ExchangeFactory.release_feedback = "course_utils.exchange.ExchangeReleaseFeedback"
+c.ExchangeFactory.submit = "course_utils.exchange.ExchangeSubmit"
 # A student can change what they handed in: collect dates it by the file system and follows no link.
 c.ExchangeFactory.collect = "course_utils.grading.submission.collect.SafeCollect"
 
-# Settings of one term, such as due dates. It may be missing, and git ignores it.
+# Settings of one term, such as due dates and c.Exchange.root. It may be missing, and git ignores it.
 load_subconfig("term_config.py")  # noqa: F821 - traitlets defines it

@@ -42,6 +42,7 @@ MAY_IMPORT = {
         "checks.core", "checks.world", "grading.sandbox.handouts", "grading.sandbox.isolation",
     },
     "course_utils.grading.sandbox.handouts": {"checks.core", "grading.sandbox.isolation"},
+    "course_utils.grading.submission": {"exchange"},
     "course_utils.grading.notebook": {"grading.submission", "validation"},
     "course_utils.grading.course": {
         "checks.core", "grading.notebook", "grading.sandbox", "grading.submission", "paths", "system",
@@ -56,7 +57,7 @@ MAY_IMPORT = {
     },
     "course_utils.grading.site": {"update"},
     "course_utils.grading": {
-        "grading.course", "grading.nbgrader_plugins", "grading.sandbox", "grading.scoring",
+        "exchange", "grading.course", "grading.nbgrader_plugins", "grading.sandbox", "grading.scoring",
         "grading.submission", "system",
     },
     "data_setup.format": {"paths"},
@@ -70,9 +71,9 @@ MAY_IMPORT = {
     },
 }  # fmt: skip
 
-# Packages that only some rooms may import. torch takes seconds, nbgrader belongs to grading alone.
+# Packages that only some rooms may import. torch takes seconds, nbgrader belongs to grading and its exchange.
 ONLY_IN = {
-    "nbgrader": ("course_utils.grading",),
+    "nbgrader": ("course_utils.exchange", "course_utils.grading"),
     "nbconvert": ("course_utils.grading",),
     "nbformat": ("course_utils.grading",),
     "IPython": ("course_utils.figures", "course_utils.grading.sandbox", "course_utils.sliders"),

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from course_utils.exchange import NoExchangeError, has_exchange, require_exchange
 from course_utils.grading import workflow
 from course_utils.grading.course import Course, MixedVersionsError, course_at, require_same_version
 from course_utils.grading.nbgrader_plugins import deadlines, feedback, marks_table
@@ -33,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _print(f"There is no lesson {', '.join(unknown)} in {course.root}.", error=True)
     try:
         return command(course, lessons, options)
-    except (slurm.ArrayRefusedError, deadlines.DeadlineError, MixedVersionsError) as refusal:
+    except (slurm.ArrayRefusedError, deadlines.DeadlineError, MixedVersionsError, NoExchangeError) as refusal:
         return _print(str(refusal), error=True)
 
 
@@ -100,6 +101,7 @@ def _print(text: str, error: bool = False) -> int:
 
 
 def _collect(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
+    require_exchange(course.config)
     failed = 0
     for lesson in lessons:
         failed += _nbgrader(course, "collect", lesson, "--update")
@@ -152,6 +154,8 @@ def _grade(course: Course, lessons: list[str], options: argparse.Namespace) -> i
 
 
 def _feedback(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
+    if options.release:
+        require_exchange(course.config)
     failed = 0
     for lesson in lessons:
         tasks = feedback.graded_submissions(course, lesson, options.student)
@@ -178,7 +182,7 @@ def _export(course: Course, lessons: list[str], options: argparse.Namespace) -> 
 def _progress(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
     require_same_version()
     while True:
-        if Path(course.config.Exchange.get("root", "")).is_dir():
+        if has_exchange(course.config):
             for lesson in lessons:
                 _nbgrader(course, "collect", lesson, "--update", "--log-level=ERROR")
         tasks = workflow.submissions(course, lessons, options.student)

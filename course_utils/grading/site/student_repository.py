@@ -18,7 +18,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from course_utils.grading.site.templates import LAPTOP_EXTENSIONS_OFF, page_config, validation_settings
+from course_utils.grading.site.templates import LAPTOP_EXTENSIONS_OFF, page_config, student_settings
 
 MARK = ".feeding-the-gpu-students"  # holds the version; only a repository with this file is written to
 LOCK = "requirements.txt"
@@ -106,7 +106,7 @@ def _generated(source: Path) -> dict[str, str]:
         "README.md": README.read_text().replace("{lessons}", _lesson_table(readme)),
         ".gitignore": ignored,
         ".gitattributes": "*.ipynb merge=notebook\n",
-        "nbgrader_config.py": validation_settings(source),
+        "nbgrader_config.py": student_settings(source),
         PAGE_CONFIG: page_config(LAPTOP_EXTENSIONS_OFF),
     }
 

@@ -55,7 +55,7 @@ def configure_role(spawner):
 c.Spawner.pre_spawn_hook = configure_role
 '''
 
-_STUDENT = """{validation}
+_STUDENT = """{settings}
 c.CourseDirectory.course_id = {course_id!r}
 c.Exchange.root = {exchange!r}
 """
@@ -82,11 +82,14 @@ def course_id(course: Path) -> str:
     return found[1]
 
 
-def validation_settings(course: Path) -> str:
-    """Return what a student's `nbgrader_config.py` needs so that Validate takes what grading takes."""
+def student_settings(course: Path) -> str:
+    """Return what a student's `nbgrader_config.py` needs of the course's.
+
+    Validate takes what grading takes, and the commands of the exchange stop where there is none.
+    """
     lines = (course / "nbgrader_config.py").read_text().splitlines()
-    wanted = ("from ", "c = get_config", "c.Execute.")
-    kept = [line for line in lines if line.startswith(wanted)]
+    wanted = ("from ", "c = get_config", "c.Execute.", "c.ExchangeFactory.")
+    kept = [line for line in lines if line.startswith(wanted) and "course_utils.grading" not in line]
     return "".join(f"{line}\n" for line in kept)
 
 
@@ -98,7 +101,7 @@ def render(root: Path, course: Path, teachers: tuple[str, ...]) -> dict[str, str
         "course_id": course_id(course),
         "exchange": str(root / "exchange"),
         "teachers": list(teachers),
-        "validation": validation_settings(course),
+        "settings": student_settings(course),
         "driver": merge_driver(str(root / "env" / "bin" / "python")),
     }
     return {

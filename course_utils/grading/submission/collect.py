@@ -15,8 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypedDict
 
-from nbgrader.exchange.default import ExchangeCollect
-
+from course_utils.exchange import ExchangeCollect
 from course_utils.grading.submission.findings import Finding
 from course_utils.grading.submission.folder_reader import read_folder
 from course_utils.grading.submission.sanitize import (
@@ -40,7 +39,7 @@ class Record(TypedDict):
     timestamp: datetime
 
 
-class SafeCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader has no type information
+class SafeCollect(ExchangeCollect):
     """nbgrader's collect, which copies only the student's own regular files and dates them by their ctime.
 
     What cannot be collected is logged, and the others are collected; then collecting fails as a whole.

@@ -1,0 +1,10 @@
+from .explicit_root import ExchangeCollect as ExchangeCollect
+from .explicit_root import ExchangeFetchAssignment as ExchangeFetchAssignment
+from .explicit_root import ExchangeFetchFeedback as ExchangeFetchFeedback
+from .explicit_root import ExchangeList as ExchangeList
+from .explicit_root import ExchangeReleaseAssignment as ExchangeReleaseAssignment
+from .explicit_root import ExchangeReleaseFeedback as ExchangeReleaseFeedback
+from .explicit_root import ExchangeSubmit as ExchangeSubmit
+from .explicit_root import NoExchangeError as NoExchangeError
+from .explicit_root import has_exchange as has_exchange
+from .explicit_root import require_exchange as require_exchange
