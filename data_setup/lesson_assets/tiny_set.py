@@ -45,7 +45,7 @@ CROPS = (
     Crop("cat", "chelsea.png", 100, 0, 300, "Stefan van der Walt, CC0"),
     Crop("rocket", "rocket.jpg", 200, 0, 427, "SpaceX, public domain"),
     Crop("astronaut", "astronaut.png", 20, 0, 330, "NASA, public domain"),
-    Crop("palace", "china.jpg", 30, 0, 427, "danielbuechele on Flickr, CC BY 2.0"),
+    Crop("pagoda", "china.jpg", 30, 0, 427, "danielbuechele on Flickr, CC BY 2.0"),
     Crop("coffee", "coffee.png", 90, 0, 400, "Rachel Michetti, CC0"),
     Crop("cameraman", "camera.png", 20, 40, 440, "Lav Varshney, CC0"),
     Crop("retina", "retina.jpg", 0, 60, 1300, "Mikael Haggstrom, CC0"),

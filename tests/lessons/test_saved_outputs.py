@@ -7,6 +7,7 @@ from nbformat import NotebookNode
 from tests.lessons.lesson import Lesson, code_cells, read
 
 FIGURE = re.compile(r"<Figure size \d+x\d+ with \d+ Axes>")
+FOR_TOOLS = re.compile(r"# *(noqa|type: ignore|pragma|mypy|ruff)\b")
 LOCAL_PATH = re.compile(r"(?<![\w.])/(root|home|Users|tmp|work)/")
 
 
@@ -44,6 +45,13 @@ def test_no_output_contains_a_local_path(lesson: Lesson):
     for cell in code_cells(read(lesson.solution)):
         for output in cell.outputs:
             assert not LOCAL_PATH.search(text_of(output)), cell.source
+
+
+def test_shown_code_has_no_comments_for_tools(lesson: Lesson):
+    """Neither in cells nor in the sources that they print."""
+    for cell in code_cells(read(lesson.solution)):
+        for text in (cell.source, *map(text_of, cell.outputs)):
+            assert not FOR_TOOLS.search(text), cell.id
 
 
 def test_notebook_has_no_widget_state(lesson: Lesson):
