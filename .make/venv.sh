@@ -32,9 +32,14 @@ fetch_uv() {
     rm -f .tools.log
 }
 
+case "${TORCH:-}" in
+    '') size=6 ;;
+    cpu) size=2 ;;
+    *) fail "there is no TORCH=$TORCH." "TORCH=cpu installs PyTorch without the libraries of GPUs; leave TORCH out for both" ;;
+esac
 check_python
 uv --version >/dev/null 2>&1 || fetch_uv
-echo "Creating $venv with $("$python" --version) (about 6 GB, most of it torch) ..."
+echo "Creating $venv with $("$python" --version) (about $size GB, most of it torch) ..."
 "$uv" venv --quiet --allow-existing --python "$(command -v "$python")" "$venv" ||
     fail "the environment $venv could not be created." "check that this folder is writable, then: make clean lab"
 # TORCH=cpu: the locked versions without the libraries of GPUs.
@@ -48,7 +53,7 @@ fi
 # Compiled now: where Python cannot write (a shared folder, some containers) each start would compile torch, 6 s.
 "$uv" pip install --compile-bytecode --python "$venv" $backend --requirements "$requirements" --editable . ||
     fail "the packages of ${locked:-$requirements} could not be installed." \
-         "check the network and the free space (6 GB)${backend:+, or leave TORCH=cpu out: not every package index has PyTorch without GPU libraries}; then run the same command again"
+         "check the network and the free space ($size GB), then run the same command again${backend:+; or leave TORCH=cpu out, which needs https://download.pytorch.org}"
 # JupyterLab asks every user whether it may fetch news; a course does not need them.
 mkdir -p "$venv/etc/jupyter/labconfig" &&
     printf '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}\n' \

@@ -22,11 +22,11 @@ def fake(clone: Path, name: str, script: str) -> None:
     path.chmod(0o755)
 
 
-def make_venv(clone: Path, python: str) -> subprocess.CompletedProcess[str]:
+def make_venv(clone: Path, python: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [".make/venv.sh", python, ".venv"],
         cwd=clone,
-        env={"PATH": f"{clone}/bin:/usr/bin:/bin"},
+        env={"PATH": f"{clone}/bin:/usr/bin:/bin", **variables},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -73,6 +73,20 @@ def test_failed_installation_names_its_step(clone: Path):
     advice = stopped(make_venv(clone, "new"), clone)
     assert "no route to host" in advice
     assert "requirements.txt could not be installed" in advice
+
+
+def test_without_the_index_of_pytorch_the_advice_is_to_leave_torch_cpu_out(clone: Path):
+    """uv takes these wheels from there, whatever the package index is."""
+    fake(clone, "new", 'case "$1" in --version) echo Python 3.12.0 ;; esac')
+    fake(clone, "uv", 'case "$1" in pip) echo "$@" >&2; exit 2 ;; esac')
+    (clone / "requirements.txt").write_text("nvidia-cublas==1\nnvidia-ml-py==2\ntorch==3\n")
+    done = make_venv(clone, "new", TORCH="cpu")
+    advice = stopped(done, clone)
+    assert "about 2 GB" in done.stdout
+    assert "--torch-backend=cpu" in advice
+    assert "leave TORCH=cpu out, which needs https://download.pytorch.org" in advice
+    other = stopped(make_venv(clone, "new", TORCH="gpu"), clone)
+    assert other.startswith("\nStopped: there is no TORCH=gpu.\n")
 
 
 def test_uv_is_fetched_when_it_is_absent(clone: Path):

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -15,12 +16,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import Browser
+from traitlets.config import Config
 
 from course_utils.grading.site.deploy import Site
+from course_utils.grading.site.student_repository import README
 from tests.browser.hub import as_user, missing, set_up, system_user
 from tests.lessons.lesson import COURSE, LESSONS, graded, read, solved
 
@@ -37,6 +41,7 @@ c.Grading.due = {{{lesson!r}: {due!r}}}
 c.Grading.extensions = {{{lesson!r}: {{{bob!r}: {extended!r}}}}}
 c.Grading.penalty_per_day = 0.001
 """
+READMES = (COURSE / "README.md").read_text() + README.read_text()
 INDEX = ("UV_INDEX_URL", "UV_DEFAULT_INDEX", "PIP_INDEX_URL", "SSL_CERT_FILE")
 POINTS = sum(cell.metadata.nbgrader.points for cell in graded(read(LESSON.release)).values())
 
@@ -62,6 +67,7 @@ class Term:
         return self.run(user, "student", self.home(user) / "course", *commands)
 
     def run(self, user: str, role: str, folder: Path, *commands: str) -> str:
+        assert not [command for command in commands if not is_documented(command)]
         lines = [
             f"export TEACHER_DIR={self.site.root}",
             ". $TEACHER_DIR/env/bin/activate",
@@ -84,6 +90,12 @@ class Term:
 
     def notebook(self, user: str) -> Path:
         return self.home(user) / "course" / "notebooks" / LESSON.name / f"{LESSON.name}.ipynb"
+
+
+def is_documented(command: str) -> bool:
+    """Return whether the README, or that of the students, names a command of the course or of nbgrader."""
+    found = re.match(r"(make|nbgrader|python -m) [\w.]+", command)
+    return found is None or found[0] in READMES
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +133,16 @@ def answer(data: dict, name: str, source: str) -> None:
     cell["source"] = source
 
 
+def link_of_the_hub(term: Term, user: str) -> list[str]:
+    """Return the commands that the students' link runs, in the environment of a server on the Hub."""
+    settings: dict = {"get_config": Config}
+    exec((term.site.root / "jupyterhub_config.py").read_text(), settings)
+    spawner = SimpleNamespace(user=SimpleNamespace(name=user), environment={})
+    settings["configure_role"](spawner)
+    exports = [f"export {name}={shlex.quote(value)}" for name, value in spawner.environment.items()]
+    return [*exports, f"gitpuller {term.students} main {term.home(user) / 'course'}"]
+
+
 def test_students_clone_a_repository_without_solutions(term):
     said = term.teacher(f"make students STUDENTS={term.students}", folder=term.site.source)
     assert "committed version" in said
@@ -150,8 +172,9 @@ def test_an_update_in_mid_term_keeps_the_answers(term):
         f"make students STUDENTS={term.students}",
         folder=term.site.source,
     )
+    assert LESSON.name in term.student(ANN, "python -m course_utils.update")
+    term.student(BOB, *link_of_the_hub(term, BOB))
     for user in STUDENTS:
-        assert LESSON.name in term.student(user, "python -m course_utils.update")
         text = term.notebook(user).read_text()
         assert "MINE = 1" in text
         assert "A sentence that the teacher has added." in text
