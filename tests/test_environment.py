@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from importlib.util import cache_from_source
 from pathlib import Path
 
@@ -70,6 +71,20 @@ def test_a_lock_file_holds_what_the_package_asks_for_and_names_no_index(file: st
     refused = [str(one) for one in asked if not one.specifier.contains(versions[one.name])]
     assert not refused, "compile it again"
     assert "://" not in (COURSE / file).read_text()
+
+
+@pytest.mark.proof
+@pytest.mark.skipif(not shutil.which("uv"), reason="uv is not here to build with")
+def test_the_wheel_holds_every_file_of_the_packages(tmp_path: Path):
+    """Credits, the batch script, READMEs and templates, too, which commands read or name."""
+    source = tmp_path / "source"
+    subprocess.run(["git", "clone", "--quiet", COURSE, source], check=True)
+    run_uv("build", "--quiet", "--wheel", "--out-dir", str(tmp_path), str(source))
+    [wheel] = tmp_path.glob("*.whl")
+    command = ["git", "-C", source, "ls-files", "course_utils", "data_setup"]
+    tracked = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    with zipfile.ZipFile(wheel) as archive:
+        assert set(tracked) <= set(archive.namelist())
 
 
 def test_the_packages_are_compiled():
