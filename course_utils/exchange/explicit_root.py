@@ -1,7 +1,7 @@
 """nbgrader's exchange commands, which refuse to work before `c.Exchange.root` is set.
 
-nbgrader's default is a folder of the system, /usr/local/share/nbgrader/exchange: releasing a lesson creates it
-and lets everybody write there, or fails with a path that no file of the course names.
+nbgrader's default is a folder of the system, /usr/local/share/nbgrader/exchange: releasing a lesson creates
+it and lets everybody write there, or fails with a path that no file of the course names.
 """
 
 from typing import Any
@@ -13,7 +13,8 @@ from traitlets.config import Config
 UNSET = "(c.Exchange.root is not set)"  # the formgrader shows it in the place of the folder
 NO_EXCHANGE = (
     "There is no exchange, because c.Exchange.root is not set. Teachers set it in term_config.py beside "
-    "nbgrader_config.py, to a folder that they and their students can access; students hand in as their teacher says."
+    "nbgrader_config.py, to a folder that they and their students can access; students hand in as their "
+    "teacher says."
 )
 
 

@@ -33,7 +33,7 @@ COMMANDS = (
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch) -> Path:
-    """A course folder with this course's configuration, and nbgrader's other files of this account elsewhere."""
+    """A folder with this course's configuration; nbgrader's other files of this account are elsewhere."""
     folder = tmp_path / "course"
     for name in ("solutions", "notebooks"):
         (folder / name / LESSON).mkdir(parents=True)
