@@ -1,11 +1,9 @@
 import fcntl
-import json
 import os
 import resource
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +11,7 @@ import pytest
 from course_utils.scratch.presets import ScratchError
 from course_utils.scratch.staging import stage_set
 from course_utils.system import in_child, waiting_child
-from tests.data_setup.faults.injection import compiled
-from tests.lessons.lesson import COURSE
+from tests.data_setup.faults.injection import compiled, inject
 from tests.scratch.files import files_of, tar_of
 
 FILES = {"a/one.bin": os.urandom(70_000), "a/two.bin": b"", "three.bin": os.urandom(9_000)}
@@ -143,31 +140,19 @@ def test_squashfs_is_unpacked(source, scratch, tmp_path):
     assert files_of(stage_set(image, scratch, "unpack").path) == FILES
 
 
-def inject(tmp_path: Path, source: Path, stride: int) -> list[dict[str, object]]:
+def problems(tmp_path: Path, source: Path, stride: int) -> list[dict[str, object]]:
     """Stage with a fault in every n-th call that changes a file; return what went wrong."""
-    library, folder = compiled(tmp_path), tmp_path / "cases"
+    folder = tmp_path / "cases"
     folder.mkdir()
     kinds = ["kill", "EIO", "ENOSPC", "EDQUOT", "EINTR", "short"]
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.scratch.fault_runner"],
-        input=json.dumps({"source": str(source), "scratch": str(folder), "stride": stride, "kinds": kinds}),
-        env={**os.environ, "LD_PRELOAD": str(library)},
-        cwd=COURSE,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    *problems, summary = map(json.loads, done.stdout.splitlines())
-    assert summary["calls"] >= 15
-    assert summary["cases"] >= summary["calls"] // stride
-    return problems
+    request = {"source": str(source), "scratch": str(folder), "stride": stride, "kinds": kinds}
+    return inject(compiled(tmp_path), "tests.scratch.fault_runner", request, least=15)
 
 
 def test_faults_at_some_calls_lose_nothing_and_block_nobody(source, tmp_path):
-    assert inject(tmp_path, source, stride=3) == []
+    assert problems(tmp_path, source, stride=3) == []
 
 
 @pytest.mark.proof
 def test_every_fault_at_every_call_loses_nothing_and_blocks_nobody(source, tmp_path):
-    assert inject(tmp_path, source, stride=1) == []
+    assert problems(tmp_path, source, stride=1) == []

@@ -1,16 +1,15 @@
-"""Compile the library that injects faults, provide filesystems, and start the runner."""
+"""Compile the library that injects faults, provide filesystems, and start runners."""
 
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.data_setup.faults.request import Request
 from tests.lessons.lesson import COURSE
 
 HERE = Path(__file__).parent
@@ -29,14 +28,20 @@ def compiled(folder: Path) -> Path:
     return library
 
 
-def inject(library: Path, request: Request) -> list[dict[str, object]]:
+def inject(library: Path, runner: str, request: Mapping[str, object], least: int) -> list[dict[str, object]]:
     """Run the cases of a request; return those that went wrong.
 
     Checks that there were as many as a command has calls that change files.
+
+    Args:
+        library: The compiled library.
+        runner: The module that runs the cases, and prints those that went wrong and a summary.
+        request: What it is asked for; with a `stride` of n, a fault in every n-th call.
+        least: The number of calls that change files is at least this.
     """
     done = subprocess.run(
-        [sys.executable, "-m", "tests.data_setup.faults.runner"],
-        input=json.dumps(request._asdict()),
+        [sys.executable, "-m", runner],
+        input=json.dumps(request),
         env={**os.environ, "LD_PRELOAD": str(library)},
         cwd=COURSE,
         capture_output=True,
@@ -45,8 +50,8 @@ def inject(library: Path, request: Request) -> list[dict[str, object]]:
     )
     assert done.returncode == 0, done.stderr[-3000:]
     *problems, summary = map(json.loads, done.stdout.splitlines())
-    assert summary["calls"] >= 18
-    assert summary["cases"] >= summary["calls"] // request.stride
+    assert summary["calls"] >= least
+    assert summary["cases"] >= summary["calls"] // request["stride"]
     return problems
 
 

@@ -19,9 +19,9 @@ from PIL import Image
 from tqdm import tqdm
 
 from data_setup.cli import main
-from data_setup.create import builder, publish, render
+from data_setup.create import builder, encoded_set, publish, render
 from data_setup.inspect import adopt
-from data_setup.sources import collection_source, photo_source
+from data_setup.sources import collection_source, full_size_photos, photo_source
 from tests.data_setup.faults.power_cuts import power_cuts
 from tests.data_setup.faults.request import Request, number_of
 from tests.data_setup.faults.scenarios import SCENARIOS, Scenario
@@ -103,7 +103,9 @@ def remember_what_never_changes() -> None:
     """Let the children inherit pixels and versions: they are not what is tested."""
     for owner, name in (
         (photo_source.PhotoSource, "render"),
+        (full_size_photos.FullSizePhotos, "render"),
         (collection_source, "to_square"),
+        (encoded_set, "library_versions"),
         (publish, "library_versions"),
         (adopt, "library_versions"),
     ):

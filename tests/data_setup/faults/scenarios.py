@@ -44,6 +44,10 @@ def imagenet(inputs: Path) -> Scenario:
     return Scenario(["imagenet", str(tar), *options], Path.mkdir, everything)
 
 
+def full_size(inputs: Path) -> Scenario:
+    return Scenario(["full_size", "--count", "2", "--workers", "1"], Path.mkdir, everything)
+
+
 def resume(inputs: Path) -> Scenario:
     """An unfinished set with one chunk, and half a line of the journal."""
     begin(inputs / "begun", *SMALL)
@@ -86,7 +90,7 @@ def forget(out: Path) -> None:
             archive.writestr(zipfile.ZipInfo(name), data)
 
 
-SCENARIOS = {scenario.__name__: scenario for scenario in (photos, imagenet, resume, merge, adopt)}
+SCENARIOS = {scenario.__name__: scenario for scenario in (photos, full_size, imagenet, resume, merge, adopt)}
 
 
 def quietly(command: Command) -> None:

@@ -30,19 +30,20 @@ def memory(tmp_path):
         yield Path(folder)
 
 
-def asked(folder, tmp_path, scenario, behind=None, **options):
-    return Request(str(folder), str(behind or folder), str(tmp_path / "log"), scenario, **options)
+def problems(library, folder, tmp_path, scenario, behind=None, **options):
+    request = Request(str(folder), str(behind or folder), str(tmp_path / "log"), scenario, **options)
+    return inject(library, "tests.data_setup.faults.runner", request._asdict(), least=18)
 
 
 def test_faults_at_some_calls_lose_nothing(library, memory, tmp_path):
-    assert inject(library, asked(memory, tmp_path, "photos", in_turn=FAULTS, stride=6)) == []
+    assert problems(library, memory, tmp_path, "photos", in_turn=FAULTS, stride=6) == []
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_every_fault_at_every_call_on_ext4_loses_nothing(library, memory, tmp_path, scenario):
     with ext4(memory / "disk") as folder:
-        assert inject(library, asked(folder, tmp_path, scenario, always=FAULTS)) == []
+        assert problems(library, folder, tmp_path, scenario, always=FAULTS) == []
 
 
 @pytest.mark.proof
@@ -52,8 +53,8 @@ def test_a_kill_and_an_error_at_every_call_on_fuse_lose_nothing(library, memory,
     behind.mkdir()
     try:
         with mounted(behind, memory / "point") as folder:
-            cases = asked(folder, tmp_path, scenario, behind, always=["kill"], in_turn=FAULTS[1:])
-            assert inject(library, cases) == []
+            kinds = {"always": ["kill"], "in_turn": FAULTS[1:]}
+            assert problems(library, folder, tmp_path, scenario, behind, **kinds) == []
     except OSError as error:
         pytest.skip(f"a FUSE filesystem needs Linux and root: {error}")
 
@@ -63,10 +64,10 @@ def test_a_kill_and_an_error_at_every_call_on_fuse_lose_nothing(library, memory,
 def test_power_cuts_at_every_call_lose_nothing(library, memory, tmp_path, scenario):
     disk = memory / "disk"
     with ext4(disk) as folder:
-        assert inject(library, asked(folder, tmp_path, scenario, image=str(disk))) == []
+        assert problems(library, folder, tmp_path, scenario, image=str(disk)) == []
 
 
 def test_power_cuts_at_some_calls_and_after_success_lose_nothing(library, memory, tmp_path):
     disk = memory / "disk"
     with ext4(disk) as folder:
-        assert inject(library, asked(folder, tmp_path, "photos", image=str(disk), stride=40)) == []
+        assert problems(library, folder, tmp_path, "photos", image=str(disk), stride=40) == []
