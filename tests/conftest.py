@@ -11,6 +11,7 @@ from nbval.plugin import IPyNbCell
 from playwright.sync_api import Browser, sync_playwright
 from xdist.scheduler import LoadFileScheduling
 
+from course_utils.storage import strace
 from data_setup.cli import main
 from tests.image_set import image_set  # noqa: F401 - a fixture
 from tests.lessons.lesson import COURSE, LESSONS
@@ -39,6 +40,7 @@ LONGEST = (
 BY_LESSON = ("test_lab.py", "test_answers.py")
 BY_EXERCISE = ("test_bank_seeds.py", "test_forgeries.py")
 BY_TEST = "test_fuzz.py"
+NEEDS_STRACE = "needs-strace"  # a tag of cells
 # These take many seconds each; `make check` leaves them out.
 SLOW = {
     *LONGEST,
@@ -124,8 +126,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     rank = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(item.path.name, len(LONGEST)))
     for item in items:
-        if isinstance(item, IPyNbCell) or item.path.name in SLOW:
+        is_cell = isinstance(item, IPyNbCell)
+        if is_cell or item.path.name in SLOW:
             item.add_marker(pytest.mark.slow)
+        # Where nothing can be traced, such a cell says why, and its saved output is not compared.
+        if is_cell and NEEDS_STRACE in item.cell.metadata.get("tags", ()) and strace.why_not_traceable():
+            item.options["check"] = False
 
 
 class ByFileOrPart(LoadFileScheduling):
