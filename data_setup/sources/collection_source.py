@@ -10,7 +10,8 @@ import numpy as np
 
 from data_setup.create import Rendered
 from data_setup.format import SIZES, Identity, SetupError
-from data_setup.sources.archives import FileLocation, list_images
+from data_setup.sources.archives import list_images
+from data_setup.sources.entries import FileLocation
 from data_setup.sources.file_reader import content_size, read_bytes
 from data_setup.sources.labels import read_labels
 from data_setup.sources.preprocess import to_square

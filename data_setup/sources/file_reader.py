@@ -10,7 +10,8 @@ from zipfile import is_zipfile
 
 from course_utils.data import zip_format
 from data_setup.format import SetupError
-from data_setup.sources.archives import STORED, FileLocation, is_same_name
+from data_setup.sources.entries import STORED, FileLocation
+from data_setup.sources.zip_entries import is_same_name
 
 # Errors of a disk or a server that may pass, and how long to wait before each retry, in seconds.
 TRANSIENT = (errno.EIO, errno.ESTALE, errno.EAGAIN, errno.ETIMEDOUT, errno.ENOTCONN, errno.EREMOTEIO)
