@@ -22,6 +22,8 @@ COURSE = [
 ]
 LIMIT = "limit: simplejpeg alone"
 CROPS = [name for name in peers() if name.startswith(("FastLoader, crops", "DataLoader, v2"))]
+# For float batches, the DataLoader's crops are drawn as for those of bytes, and converted afterwards.
+DRAWN = [name for name in CROPS if not (name.startswith("DataLoader") and name.endswith(", float"))]
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +129,7 @@ def test_loaders_yield_crops_of_all_images(tmp_path, originals, name):
 
 @pytest.mark.proof
 @pytest.mark.filterwarnings("ignore:.*TorchVision are deprecated:DeprecationWarning")
-@pytest.mark.parametrize("name", CROPS)
+@pytest.mark.parametrize("name", DRAWN)
 def test_crops_are_distributed_as_torchvisions(tmp_path, name):
     peer = peers()[name]
     peer.write(crop_parameters.charts(), tmp_path)
