@@ -21,6 +21,7 @@ PICTURES_SHOWN = """() =>
     [...document.querySelectorAll('.jp-OutputArea img')].filter(image => image.naturalWidth > 0).length"""
 COMPLETE_BAR = "100%|"
 RUN_MS = 300_000
+POLL_MS = 500  # by default the page is searched at each frame, which takes processor time from the kernel
 
 
 def open_notebook(page: Page, lab: str, kind: str, lesson: Lesson) -> None:
@@ -32,7 +33,7 @@ def open_notebook(page: Page, lab: str, kind: str, lesson: Lesson) -> None:
 def run_all(page: Page) -> None:
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-    page.wait_for_function(ALL_CELLS_DONE, timeout=RUN_MS)
+    page.wait_for_function(ALL_CELLS_DONE, timeout=RUN_MS, polling=POLL_MS)
 
 
 def keep_screenshots(page: Page, name: str) -> None:

@@ -14,7 +14,7 @@ plain = st.recursive(
     | st.integers(evidence.MIN_INT, evidence.MAX_INT)
     | st.floats(allow_nan=False)
     | st.text()
-    | st.text(min_size=evidence.LONG_TEXT + 1)
+    | st.text(min_size=1).map(lambda text: text * (evidence.LONG_TEXT + 1))
     | st.binary(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
