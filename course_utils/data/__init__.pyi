@@ -1,11 +1,7 @@
-from . import zip_format as zip_format
-from .datasets import IndexedZIPDataset as IndexedZIPDataset
-from .datasets import JpegDataset as JpegDataset
-from .datasets import ZIPDataset as ZIPDataset
-from .datasets import decode_image as decode_image
 from .image_files import IMAGE_FORMATS as IMAGE_FORMATS
 from .image_files import decode_strictly as decode_strictly
-from .large_zip import write_many_members as write_many_members
+from .jpeg_dataset import JpegDataset as JpegDataset
+from .jpeg_dataset import decode_image as decode_image
 from .pack import INFO_NAME as INFO_NAME
 from .pack import LABELS_NAME as LABELS_NAME
 from .pack import PackError as PackError
@@ -16,5 +12,9 @@ from .packed_images import PackedImages as PackedImages
 from .synthetic import SyntheticImageDataset as SyntheticImageDataset
 from .transforms import transform as transform
 from .verified_jpegs import VerifiedJpegDataset as VerifiedJpegDataset
-from .zip_directory import index_path as index_path
-from .zip_index import ZipIndex as ZipIndex
+from .zip_datasets import IndexedZIPDataset as IndexedZIPDataset
+from .zip_datasets import ZIPDataset as ZIPDataset
+from .zips import ZipIndex as ZipIndex
+from .zips import index_path as index_path
+from .zips import write_many_members as write_many_members
+from .zips import zip_format as zip_format

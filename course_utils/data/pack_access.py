@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from course_utils.data.pack import INFO_NAME, PackError, PackInfo, RawLayout
-from course_utils.data.zip_index import ZipIndex
+from course_utils.data.zips import ZipIndex
 
 # What zipfile and ZipIndex raise for a damaged or unsuitable archive or member.
 ZIP_DAMAGE = (
@@ -85,6 +85,21 @@ def layout_to_read(path: Path | str, info: PackInfo, requested: RawLayout | None
     if requested and info.layout and requested != info.layout:
         raise PackError(f"{path} has the layout {info.layout}, but {requested} was requested")
     return info.layout or requested
+
+
+def raw_layout_to_read(path: Path | str, info: PackInfo, requested: RawLayout | None) -> RawLayout:
+    """Return the layout of members that are raw pixels, as `layout_to_read` does.
+
+    Raises:
+        PackError: There is none, or they contradict each other.
+    """
+    layout = layout_to_read(path, info, requested)
+    if layout is None:
+        raise PackError(
+            f"{path} does not state the layout of its raw pixels; pass it, for example "
+            f'layout=RawLayout("HWC", (256, 256, 3)), or read JPEG members with load_encoded=True'
+        )
+    return layout
 
 
 def require_labels(path: Path | str, names: Sequence[str], info: PackInfo) -> None:

@@ -3,7 +3,7 @@
 import torch
 from torch.utils.data import Dataset
 
-from course_utils.data.datasets import Sample, Transform
+from course_utils.data.jpeg_dataset import Sample, Transform
 
 
 class SyntheticImageDataset(Dataset[Sample]):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from course_utils.data.datasets import JpegDataset, Sample, Transform, decode_image
+from course_utils.data.jpeg_dataset import JpegDataset, Sample, Transform, decode_image
 from course_utils.data.pack import LABELS_NAME, PackError
 from course_utils.paths import MANIFEST
 

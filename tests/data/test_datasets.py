@@ -6,7 +6,7 @@ import pytest
 import torch
 from PIL import Image
 
-from course_utils.data.datasets import IndexedZIPDataset, JpegDataset, ZIPDataset
+from course_utils.data import IndexedZIPDataset, JpegDataset, ZIPDataset
 from course_utils.data.pack import LABELS_NAME, PackError, PackInfo, RawLayout
 from tests.image_set import encode_jpeg, write_pack
 

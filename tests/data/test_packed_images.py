@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from course_utils.data import IndexedZIPDataset, zip_index
+from course_utils.data import IndexedZIPDataset
 from course_utils.data.pack import PackError, RawLayout
 from course_utils.data.packed_images import PackedImages
-from course_utils.data.zip_directory import index_path
-from course_utils.data.zip_index import ZipIndex
+from course_utils.data.zips import zip_index
+from course_utils.data.zips.zip_file import index_path
+from course_utils.data.zips.zip_index import ZipIndex
 from tests.image_set import numbered_jpeg, numbered_pack
 
 RAW = RawLayout("HWC", (16, 24, 3))
@@ -165,7 +166,7 @@ def test_pack_that_is_overwritten_while_open_is_an_error(tmp_path, layout):
     images = PackedImages(path)
     with path.open("r+b") as file:  # the same sizes, other images
         whole = bytearray(file.read())
-        first, second = images._shards[0].table[1:3]  # after dataset.json
+        first, second = images._shards[0].index.table[1:3]  # after dataset.json
         size = min(first["size"], second["size"]) - 40
         whole[first["offset"] + 60 : first["offset"] + 60 + size] = whole[second["offset"] + 60 :][:size]
         file.seek(0)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.utils.data import IterableDataset
 
-from course_utils.data.datasets import JpegDataset, ZIPDataset
+from course_utils.data import JpegDataset, ZIPDataset
 from course_utils.storage.epoch_io import UncountedReadsError, count_epoch
 from course_utils.storage.io_counter import FileOps, kernel_reads
 from tests.image_set import COUNT

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.utils.data import Subset
 
-from course_utils.data.datasets import JpegDataset, ZIPDataset
+from course_utils.data import JpegDataset, ZIPDataset
 from course_utils.loading.dataloader import make_loader
 from course_utils.measure.loader_benchmark import benchmark
 from course_utils.storage import shared_fs_dataset

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-import course_utils.data.datasets  # noqa: F401 - so that importing torch is not counted
+import course_utils.data.zip_datasets  # noqa: F401 - so that importing torch is not counted
 from course_utils.storage import strace
 from course_utils.storage.io_counter import FileOps, count_operations
 
@@ -15,7 +15,7 @@ needs_strace = pytest.mark.skipif(bool(strace.why_not_traceable()), reason=strac
 EPOCHS = """
 import sys
 from pathlib import Path
-from course_utils.data.datasets import JpegDataset, ZIPDataset
+from course_utils.data import JpegDataset, ZIPDataset
 top = Path(sys.argv[1])
 for dataset in (
     JpegDataset(top / "disk_transformed"),

@@ -8,7 +8,7 @@ import pytest
 import torch
 from PIL import Image
 
-from course_utils.data.datasets import JpegDataset, ZIPDataset
+from course_utils.data import JpegDataset, ZIPDataset
 from course_utils.data.pack import INFO_NAME, PackInfo, RawLayout
 from data_setup.cli import main
 from tests.data_setup.file_content import files_of

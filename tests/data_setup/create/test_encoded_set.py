@@ -7,7 +7,7 @@ import statistics
 import pytest
 from PIL import Image
 
-from course_utils.data.zip_index import ZipIndex
+from course_utils.data.zips.zip_index import ZipIndex
 from data_setup.cli import main
 from data_setup.create import encoded_set
 from data_setup.format.layout import StagingDirectory

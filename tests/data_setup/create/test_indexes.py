@@ -4,8 +4,9 @@ import shutil
 
 import pytest
 
-from course_utils.data.zip_directory import index_path
-from course_utils.data.zip_index import ZipIndex, load
+from course_utils.data.zips.saved_table import load
+from course_utils.data.zips.zip_file import index_path
+from course_utils.data.zips.zip_index import ZipIndex
 from data_setup.cli import main
 
 FORMS = ("zip_encoded", "zip")

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from course_utils.data.zip_format import member_span
+from course_utils.data.zips.zip_format import member_span
 from data_setup.create.journal import ChunkRecord, ImageRecord, read_images
 from data_setup.create.publish import publish_set
 from data_setup.create.shard import Shard

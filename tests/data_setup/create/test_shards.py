@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import data_setup
-from course_utils.data.datasets import JpegDataset, ZIPDataset
+from course_utils.data import JpegDataset, ZIPDataset
 from data_setup.cli import main
 from tests.data_setup.file_content import files_of
 from tests.data_setup.image_collections import as_tar, ground_truth, odd_files

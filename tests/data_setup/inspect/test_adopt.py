@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from course_utils.data.datasets import JpegDataset, ZIPDataset
+from course_utils.data import JpegDataset, ZIPDataset
 from course_utils.data.pack import INFO_NAME, LABELS_NAME, RawLayout
 from data_setup.cli import main
 from data_setup.format.layout import image_name

@@ -7,7 +7,7 @@ import pytest
 import torch
 from PIL import Image
 
-from course_utils.data.datasets import JpegDataset, ZIPDataset
+from course_utils.data import JpegDataset, ZIPDataset
 from data_setup.cli import main
 from data_setup.format.manifest import read_files, read_header
 from data_setup.sources.collection_source import CollectionSource

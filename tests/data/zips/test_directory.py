@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_utils.data import zip_format
-from course_utils.data.zip_index import ZipIndex
+from course_utils.data.zips.zip_index import ZipIndex
 
 MEMBERS = {f"img{i}.JPEG": bytes([i]) * i * 9 for i in range(4)}
 

@@ -6,12 +6,9 @@ one file position, which forked processes share, and keep a Python object for ea
 """
 
 import bisect
-import io
-import itertools
 import os
-import struct
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from zipfile import BadZipFile
@@ -19,19 +16,10 @@ from zipfile import BadZipFile
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
-from course_utils.data.zip_directory import (
-    Row,
-    find_directory,
-    index_path,
-    open_regular_file,
-    parse_members,
-)
-from course_utils.data.zip_format import LOCAL, LOCAL_SIGNATURE
-from course_utils.system import write_atomically
-
-MAX_OVERHEAD = LOCAL.size + 2 * 0xFFFF + 24  # longest header, name, extra field and data descriptor
-CHUNK = 100_000  # members that are Python objects at a time
-BLOCK = 1 << 18  # bytes
+from course_utils.data.zips.member_table import scan
+from course_utils.data.zips.saved_table import load, write_table
+from course_utils.data.zips.zip_file import index_path, open_regular_file
+from course_utils.data.zips.zip_format import LOCAL, LOCAL_SIGNATURE
 
 
 class ZipIndex:
@@ -132,10 +120,8 @@ class ZipIndex:
         return BadZipFile(f"{self.path}: {self.name(i)!r} is damaged, or the zip was changed while open")
 
 
-def _read_vector(fd: int, views: Sequence[memoryview], offset: int) -> int:
-    """Do what `os.preadv` does, also where the system lacks it; return the number of bytes read."""
-    if hasattr(os, "preadv"):
-        return os.preadv(fd, views, offset)
+def _read_in_turn(fd: int, views: Sequence[memoryview], offset: int) -> int:
+    """Do what `os.preadv` does, where the system lacks it; return the number of bytes read."""
     total = 0
     for view in views:
         if data := os.pread(fd, view.nbytes, offset + total):
@@ -144,78 +130,4 @@ def _read_vector(fd: int, views: Sequence[memoryview], offset: int) -> int:
     return total
 
 
-def load(saved: Path, fd: int) -> np.ndarray | None:
-    """Map a saved table; None if there is none, or it is damaged or that of another zip.
-
-    Args:
-        saved: The file.
-        fd: The open zip.
-    """
-    try:
-        rows = np.asarray(np.load(saved, mmap_mode="r"))
-        stamp = rows[-1].item()
-        is_intact = rows.dtype == table_type(rows.dtype["name"].itemsize) and crc32(rows[:-1]) == stamp[-1]
-        return rows if is_intact and stamp == zip_stamp(fd, stamp[1], stamp[-1]) else None
-    except Exception:  # NumPy raises nearly anything for a damaged file
-        return None
-
-
-def zip_stamp(fd: int, start: int, checksum: int) -> Row:
-    """Return the last row of a table, which tells whether it is intact and belongs to a zip.
-
-    It holds the offset of the zip's directory, the checksum of everything from there on, the size of the zip,
-    and the checksum of all other rows. The directory in turn holds the checksum of each member.
-    """
-    at, directory_crc = start, 0
-    while block := os.pread(fd, BLOCK, at):
-        at, directory_crc = at + len(block), crc32(block, directory_crc)
-    return b"", start, directory_crc, os.fstat(fd).st_size, checksum
-
-
-def write_table(saved: Path, rows: np.ndarray) -> None:
-    """Write a table atomically; any number of processes may do so at once."""
-    file = io.BytesIO()
-    np.save(file, rows)
-    write_atomically(saved, [file.getvalue()])
-
-
-def scan(path: Path, fd: int) -> np.ndarray:
-    """Return the table of a stored zip: the members sorted by name, then `zip_stamp`.
-
-    Args:
-        path: Its path, for messages.
-        fd: The open zip.
-    """
-    try:
-        found = find_directory(fd, os.fstat(fd).st_size)
-        directory = os.pread(fd, found.end - found.start, found.start)
-        rows = _table(itertools.chain(parse_members(directory, found), [zip_stamp(fd, found.start, 0)]))
-    except (BadZipFile, struct.error, OverflowError) as error:
-        raise BadZipFile(f"{path} is not a complete zip file: {error}; make or copy it again") from error
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
-    members = rows[:-1]
-    order = np.argsort(members["offset"])
-    span = np.diff(members["offset"][order], append=found.start)
-    members["span"][order] = np.minimum(span, members["size"][order] + MAX_OVERHEAD)
-    if np.any(members["span"] < members["size"] + LOCAL.size):
-        raise BadZipFile(f"{path}: its members overlap; pack it again")
-    members[:] = members[np.argsort(members["name"], kind="stable")]
-    if np.any(members["name"][1:] == members["name"][:-1]):
-        raise ValueError(f"{path}: two members have the same name; pack it again")
-    rows[-1]["crc"] = crc32(members)
-    return rows
-
-
-def table_type(name_bytes: int) -> np.dtype[np.void]:
-    """Return the type of the rows of a table whose names have at most so many bytes."""
-    numbers = [(field, np.int64) for field in ("offset", "span", "size", "crc")]
-    return np.dtype([("name", f"S{name_bytes}"), *numbers])
-
-
-def _table(rows: Iterator[Row]) -> np.ndarray:
-    parts = []
-    while part := list(itertools.islice(rows, CHUNK)):
-        longest = max(len(row[0]) for row in part)
-        parts.append(np.array(part, table_type(max(longest, 1))))
-    return np.concatenate(parts)
+_read_vector: Callable[[int, Sequence[memoryview], int], int] = getattr(os, "preadv", _read_in_turn)

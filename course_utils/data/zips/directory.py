@@ -1,4 +1,4 @@
-"""Find and parse the directory of a stored zip, whatever its comment or its members contain.
+"""Find the directory of a stored zip, whatever its comment or its members contain.
 
 A zip is read from its end, and its comment and its members may hold any bytes, also those of another zip. So
 an end record counts only if its comment ends with the file, and if the directory that it describes lies
@@ -6,14 +6,11 @@ directly before it and begins as one does.
 """
 
 import os
-import stat
-import struct
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 from zipfile import BadZipFile
 
-from course_utils.data.zip_format import (
+from course_utils.data.zips.zip_format import (
     CENTRAL,
     CENTRAL_SIGNATURE,
     END,
@@ -25,13 +22,9 @@ from course_utils.data.zip_format import (
     LOCATOR64_SIGNATURE,
     MAX16,
     MAX32,
-    ZIP64_EXTRA,
 )
 
 LONGEST_TAIL = END64.size + LOCATOR64.size + END.size + MAX16  # end records and the longest comment
-ENCRYPTED, UTF8 = 1, 1 << 11
-
-Row = tuple[bytes, int, int, int, int]  # name, offset, span, size, CRC
 
 
 class Directory(NamedTuple):
@@ -48,26 +41,6 @@ class Directory(NamedTuple):
     end: int
     shift: int
     entries: int
-
-
-def open_regular_file(path: Path) -> int:
-    """Open a zip for reading and return its descriptor; opening a pipe would wait for its writer without end.
-
-    Raises:
-        FileNotFoundError: There is nothing.
-        BadZipFile: There is something else than a file.
-    """
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise BadZipFile(f"{path} is no regular file; give the zip file itself")
-    return fd
-
-
-def index_path(path: str | Path) -> Path:
-    """Return where the saved index of a zip lies: in a hidden file beside it."""
-    path = Path(path)
-    return path.with_name(f".{path.name}.index.npy")
 
 
 def find_directory(fd: int, size: int) -> Directory:
@@ -137,46 +110,3 @@ def _is_plausible(fd: int, found: Directory) -> bool:
         return False
     offset = CENTRAL.unpack(record)[-1]  # MAX32 if it needs 64 bits
     return offset == MAX32 or os.pread(fd, len(LOCAL_SIGNATURE), offset + shift) == LOCAL_SIGNATURE
-
-
-def parse_members(directory: bytes, found: Directory) -> Iterator[Row]:
-    """Yield name, offset in the file, 0 for the span, size and CRC of each member that is no folder.
-
-    Args:
-        directory: The bytes of the directory.
-        found: Where it lies.
-
-    Raises:
-        ValueError: A member is compressed or encrypted.
-        BadZipFile: The directory is damaged; `struct.error` if it is truncated.
-    """
-    at, end, count = 0, len(directory), 0
-    while at < end:
-        record = CENTRAL.unpack_from(directory, at)
-        signature, _, _, flags, method, _, _, crc, packed, size, *lengths, _, _, _, offset = record
-        if signature != CENTRAL_SIGNATURE:
-            raise BadZipFile("its directory is damaged")
-        name_length, extra_length, comment_length = lengths
-        extra = at + CENTRAL.size + name_length
-        name, at = directory[extra - name_length : extra], extra + extra_length + comment_length
-        if MAX32 in (size, packed, offset):
-            size, packed, offset = _zip64(directory[extra : extra + extra_length], size, packed, offset)
-        if not (flags & UTF8 or name.isascii()):
-            name = name.decode("cp437").encode()
-        if method or flags & ENCRYPTED:
-            how = "encrypted" if flags & ENCRYPTED else "compressed"
-            raise ValueError(f"{name.decode()!r} is {how}; pack it stored, as `zip -0` does")
-        count += 1
-        if not name.endswith(b"/"):
-            yield name, offset + found.shift, 0, size, crc
-    if at != end or count != found.entries:
-        raise BadZipFile(f"its directory is damaged: {count:,} of {found.entries:,} entries")
-
-
-def _zip64(extra: bytes, *numbers: int) -> list[int]:
-    """Return the numbers; those that need 64 bits stand in the extra field, in this order."""
-    at = 0
-    while struct.unpack_from("<H", extra, at)[0] != ZIP64_EXTRA:
-        at += 4 + struct.unpack_from("<H", extra, at + 2)[0]
-    wide = iter(struct.unpack_from(f"<{numbers.count(MAX32)}Q", extra, at + 4))
-    return [next(wide) if number == MAX32 else number for number in numbers]

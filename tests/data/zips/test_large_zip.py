@@ -3,10 +3,10 @@ import zlib
 
 import pytest
 
-from course_utils.data import large_zip
-from course_utils.data.large_zip import write_many_members
-from course_utils.data.zip_format import Member, central_directory, local_header, member_span
-from course_utils.data.zip_index import ZipIndex
+from course_utils.data.zips import large_zip
+from course_utils.data.zips.large_zip import write_many_members
+from course_utils.data.zips.zip_format import Member, central_directory, local_header, member_span
+from course_utils.data.zips.zip_index import ZipIndex
 
 
 def test_zipfile_and_zip_index_read_the_same_members(tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from course_utils.data.zip_format import (
+from course_utils.data.zips.zip_format import (
     CENTRAL,
     LOCAL,
     MAX32,

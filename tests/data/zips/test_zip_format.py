@@ -4,7 +4,7 @@ import zlib
 
 import pytest
 
-from course_utils.data.zip_format import Member, central_directory, local_header, member_span
+from course_utils.data.zips.zip_format import Member, central_directory, local_header, member_span
 
 
 def archive(contents):

@@ -1,0 +1,73 @@
+"""Make the table of the members of a stored zip: where each lies, how large it is, and its checksum."""
+
+import itertools
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from zlib_ng.zlib_ng import crc32
+
+from course_utils.data.zips.directory import find_directory
+from course_utils.data.zips.entries import Row, parse_members
+from course_utils.data.zips.zip_format import LOCAL
+
+MAX_OVERHEAD = LOCAL.size + 2 * 0xFFFF + 24  # longest header, name, extra field and data descriptor
+CHUNK = 100_000  # members that are Python objects at a time
+BLOCK = 1 << 18  # bytes
+
+
+def scan(path: Path, fd: int) -> np.ndarray:
+    """Return the table of a stored zip: the members sorted by name, then `zip_stamp`.
+
+    Args:
+        path: Its path, for messages.
+        fd: The open zip.
+    """
+    try:
+        found = find_directory(fd, os.fstat(fd).st_size)
+        directory = os.pread(fd, found.end - found.start, found.start)
+        rows = _table(itertools.chain(parse_members(directory, found), [zip_stamp(fd, found.start, 0)]))
+    except (BadZipFile, struct.error, OverflowError) as error:
+        raise BadZipFile(f"{path} is not a complete zip file: {error}; make or copy it again") from error
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    members = rows[:-1]
+    order = np.argsort(members["offset"])
+    span = np.diff(members["offset"][order], append=found.start)
+    members["span"][order] = np.minimum(span, members["size"][order] + MAX_OVERHEAD)
+    if np.any(members["span"] < members["size"] + LOCAL.size):
+        raise BadZipFile(f"{path}: its members overlap; pack it again")
+    members[:] = members[np.argsort(members["name"], kind="stable")]
+    if np.any(members["name"][1:] == members["name"][:-1]):
+        raise ValueError(f"{path}: two members have the same name; pack it again")
+    rows[-1]["crc"] = crc32(members)
+    return rows
+
+
+def zip_stamp(fd: int, start: int, checksum: int) -> Row:
+    """Return the last row of a table, which tells whether it is intact and belongs to a zip.
+
+    It holds the offset of the zip's directory, the checksum of everything from there on, the size of the zip,
+    and the checksum of all other rows. The directory in turn holds the checksum of each member.
+    """
+    at, directory_crc = start, 0
+    while block := os.pread(fd, BLOCK, at):
+        at, directory_crc = at + len(block), crc32(block, directory_crc)
+    return b"", start, directory_crc, os.fstat(fd).st_size, checksum
+
+
+def table_type(name_bytes: int) -> np.dtype[np.void]:
+    """Return the type of the rows of a table whose names have at most so many bytes."""
+    numbers = [(field, np.int64) for field in ("offset", "span", "size", "crc")]
+    return np.dtype([("name", f"S{name_bytes}"), *numbers])
+
+
+def _table(rows: Iterator[Row]) -> np.ndarray:
+    parts = []
+    while part := list(itertools.islice(rows, CHUNK)):
+        longest = max(len(row[0]) for row in part)
+        parts.append(np.array(part, table_type(max(longest, 1))))
+    return np.concatenate(parts)
