@@ -6,13 +6,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from course_utils.cropping.center import DRAFT_MOVE, MOVE, center_cut
 from course_utils.cropping.cut import Cut
 
 Size = int | tuple[int, int]
 
 
 class Crop(Protocol):
-    """Determines what is cut out of images; `FastLoader` calls it for each batch, and for each image."""
+    """Determines what is cut out of images; `FastLoader` calls it for each batch, and for each image.
+
+    Its `repr` names its parameters: the state of a loader holds it, and only a loader with the same resumes.
+    """
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -41,7 +45,7 @@ class Resize:
     draft: bool = False
 
     def __post_init__(self) -> None:
-        height_and_width(self.size)
+        object.__setattr__(self, "size", self.shape)  # so that equal crops have one repr
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -78,6 +82,7 @@ class ResizeCenterCrop:
     def __post_init__(self) -> None:
         if self.resize < max(self.shape):
             raise ValueError(f"resize={self.resize}: at least as long as the result, size={self.size}")
+        object.__setattr__(self, "size", self.shape)  # so that equal crops have one repr
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -92,9 +97,8 @@ class ResizeCenterCrop:
         """Return what is cut out of an image of this size."""
         shorter = min(height, width)
         resized = self.resize * height // shorter, self.resize * width // shorter
-        shift = round((resized[0] - self.shape[0]) / 2), round((resized[1] - self.shape[1]) / 2)
         step = reduction(height, width, resized) if self.draft else 1
-        return Cut(0, 0, height, width, resized, shift, reduction=step)
+        return center_cut((height, width), resized, self.shape, step, DRAFT_MOVE if self.draft else MOVE)
 
 
 def height_and_width(size: Size) -> tuple[int, int]:

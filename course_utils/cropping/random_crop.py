@@ -49,7 +49,7 @@ class RandomResizedCrop:
     draft: bool = False
 
     def __post_init__(self) -> None:
-        height_and_width(self.size)
+        object.__setattr__(self, "size", self.shape)  # so that equal crops have one repr
         for name, (low, high) in {"scale": self.scale, "ratio": self.ratio}.items():
             if not 0 < low <= high:
                 raise ValueError(f"{name}=({low}, {high}): two positive numbers, the smaller one first")

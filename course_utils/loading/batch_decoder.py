@@ -1,7 +1,9 @@
 """Decode the images of a batch with several threads, each straight into its place in the batch's memory."""
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import islice
 from queue import SimpleQueue
 from typing import NamedTuple
 
@@ -46,7 +48,28 @@ class BatchDecoder:
         shape = (*crop.shape, 3) if crop else images.shape
         self._memory = BufferPool((order.batch_size, *shape), pinned=pinned)
 
-    def submit(self, threads: DecoderThreads, epoch: int, part: np.ndarray) -> PendingBatch:
+    def batches(
+        self, threads: DecoderThreads, epoch: int, parts: Iterable[np.ndarray], in_flight: int
+    ) -> Iterator[tuple[Batch, Broken]]:
+        """Decode batches, always some at once.
+
+        Args:
+            threads: The threads that decode.
+            epoch: Number of the epoch, for the crops.
+            parts: The image numbers of each batch.
+            in_flight: Number of batches being decoded or waiting.
+
+        Yields:
+            The images and labels of a batch, and which images are broken.
+        """
+        parts, submit = iter(parts), partial(self._submit, threads, epoch)
+        pending = deque(map(submit, islice(parts, in_flight)))
+        while pending:
+            batch = self._collect(pending.popleft())
+            pending.extend(map(submit, islice(parts, 1)))
+            yield batch
+
+    def _submit(self, threads: DecoderThreads, epoch: int, part: np.ndarray) -> PendingBatch:
         """Split a batch among all threads, so that the first one is complete as soon as possible."""
         for place in self.images.places(part):
             read_ahead(*place)
@@ -57,7 +80,7 @@ class BatchDecoder:
             threads.submit(partial(_decode, pixels, readers, places, threads.stopped, pending.results))
         return pending
 
-    def collect(self, pending: PendingBatch) -> tuple[Batch, Broken]:
+    def _collect(self, pending: PendingBatch) -> tuple[Batch, Broken]:
         """Wait for a batch; return its images and labels, and which images are broken."""
         broken: Broken = []
         for _ in range(self.shares):

@@ -32,8 +32,12 @@ class FlipAndNormalize:
         self.scale = 1 / (255 * torch.tensor(std))
         self.shift = -torch.tensor(mean) / torch.tensor(std)
         self.flip, self.generator = flip, torch.Generator().manual_seed(seed)
+        self._text = f"FlipAndNormalize({tuple(mean)}, {tuple(std)}, {flip}, {seed})"
         self._pool: BufferPool | None = None
         self._constants: dict[torch.device, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def __repr__(self) -> str:
+        return self._text
 
     def __call__(self, images: torch.Tensor) -> torch.Tensor:
         """Return float32 images of the same shape (N, 3, H, W), in `channels_last`."""

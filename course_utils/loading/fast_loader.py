@@ -6,11 +6,9 @@ there are no processes, no pickling, no collating and no tensor per image. The d
 """
 
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Unpack
 
@@ -19,11 +17,11 @@ import torch
 from course_utils.cropping import Crop
 from course_utils.data import PackedImages, PackError, RawLayout
 from course_utils.loading.batch_decoder import BatchDecoder
-from course_utils.loading.broken_images import Broken, OnError, require_policy, without_broken
+from course_utils.loading.broken_images import OnError, require_policy, without_broken
 from course_utils.loading.decoder_threads import DecoderThreads
 from course_utils.loading.device_prefetch import Batch, prefetch_to_device
 from course_utils.loading.epoch_iterator import EpochIterator
-from course_utils.loading.loader_state import LoaderState, Position, position_from, state_at
+from course_utils.loading.loader_state import LoaderState, Position, Source, position_from, state_at
 from course_utils.loading.sampler import EpochOrder, OrderOptions
 from course_utils.system import usable_cores
 
@@ -89,17 +87,20 @@ class FastLoader:
 
     def state_dict(self) -> LoaderState:
         """Return the state from which a loader can resume, on any rank; it can be written as JSON."""
-        return state_at(self._position, self.order, self.images.content)
+        return state_at(self._position, self.order, self._source())
 
     def load_state_dict(self, state: LoaderState) -> None:
         """Let the next `iter` resume an epoch, also with another batch size or number of ranks.
 
         Raises:
-            ValueError: The state belongs to another loader or other images, is of an earlier version, or its
+            ValueError: The state belongs to a loader with other samples, is of an earlier version, or its
                 position cannot be.
         """
-        self._next = position_from(state, self.order, self.images.content)
+        self._next = position_from(state, self.order, self._source())
         self._position = replace(self._next)
+
+    def _source(self) -> Source:
+        return Source.of(self.images.content, self._decoder.crop, self.transform)
 
     def __iter__(self) -> Iterator[Batch]:
         last = self._last()
@@ -117,6 +118,10 @@ class FastLoader:
         batches = self._decoded(threads, position, errors)
         if self.device.type == "cuda":
             batches = prefetch_to_device(batches, self.device, self._transformed)
+        else:
+            batches = (
+                (consumed, (self._transformed(images), labels)) for consumed, (images, labels) in batches
+            )
         for consumed, batch in batches:
             position.samples = consumed
             if len(batch[1]):
@@ -130,21 +135,13 @@ class FastLoader:
         self, threads: DecoderThreads, position: Position, errors: list[PackError]
     ) -> Iterator[tuple[int, Batch]]:
         """Yield each batch with the number of samples that all ranks have consumed after it."""
-        start, steps = position.samples, 0
-        parts = iter(self.order.batches(position.epoch, start))
-        submit = partial(self._decoder.submit, threads, position.epoch)
-        in_flight = deque(map(submit, islice(parts, self.in_flight)))
-        while in_flight:
-            batch = self._finished(*self._decoder.collect(in_flight.popleft()), errors)
-            in_flight.extend(map(submit, islice(parts, 1)))
-            steps += 1
+        start, parts = position.samples, self.order.batches(position.epoch, position.samples)
+        decoded = self._decoder.batches(threads, position.epoch, parts, self.in_flight)
+        for steps, (batch, broken) in enumerate(decoded, 1):
+            if broken:
+                errors.append(broken[0][1])
+                batch = without_broken(batch, broken, self.on_error)
             yield self.order.consumed_after(start, steps), batch
-
-    def _finished(self, batch: Batch, broken: Broken, errors: list[PackError]) -> Batch:
-        if broken:
-            errors.append(broken[0][1])
-            batch = without_broken(batch, broken, self.on_error)
-        return batch if self.device.type == "cuda" else (self._transformed(batch[0]), batch[1])
 
     def _transformed(self, images: torch.Tensor) -> torch.Tensor:
         return self.transform(images) if self.transform and len(images) else images

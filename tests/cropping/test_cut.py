@@ -132,7 +132,7 @@ def photograph():
     return encode_jpeg(load_sample_image("china.jpg"), 90, "RGB", "420")  # 427x640
 
 
-DRAFTS = [ResizeCenterCrop(110, 96, draft=True), Resize(100, draft=True), RandomResizedCrop(64, draft=True)]
+DRAFTS = [Resize(100, draft=True), RandomResizedCrop(64, draft=True)]
 
 
 @pytest.mark.usefixtures("library")

@@ -34,12 +34,13 @@ CROPS = [
 def reference(data, crop, seed, epoch, number):
     """Crop and resize with torchvision, from the whole image: uint8 (3, H, W)."""
     image = torch.from_numpy(np.array(Image.open(io.BytesIO(data)))).permute(2, 0, 1)
+    if isinstance(crop, ResizeCenterCrop):
+        return functional.center_crop(functional.resize(image, [crop.resize], antialias=True), [8, 12])
     (drawn,) = crop.draw(seed, epoch, np.array([number]))
     cut = crop.cut(*image.shape[1:], drawn)
     part = functional.resized_crop(
         image, cut.top, cut.left, cut.height, cut.width, list(cut.resized), antialias=True
     )
-    part = part[:, cut.shift[0] :, cut.shift[1] :][:, :8, :12]
     return part.flip(2) if cut.is_flipped else part
 
 

@@ -1,7 +1,9 @@
+import ast
 import gc
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,9 +17,10 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from course_utils.cropping import Resize
-from course_utils.data.datasets import ZIPDataset
+from course_utils.cropping import RandomResizedCrop, Resize, ResizeCenterCrop
+from course_utils.data import ZIPDataset
 from course_utils.data.pack import PackError, RawLayout
+from course_utils.loading.batch_transforms import FlipAndNormalize
 from course_utils.loading.buffer_pool import BufferPool
 from course_utils.loading.decoder_threads import running
 from course_utils.loading.fast_loader import FastLoader
@@ -256,6 +259,61 @@ def test_state_of_another_pack_of_as_many_images_is_rejected(path, tmp_path):
     for pack in (other, relabelled):
         with pytest.raises(ValueError, match="another loader: content is"):
             FastLoader(pack, 4).load_state_dict(state)
+
+
+OPTIONS = [
+    {"crop": RandomResizedCrop(8)},
+    {"crop": RandomResizedCrop(9)},
+    {"crop": RandomResizedCrop(8, (0.5, 1))},
+    {"crop": RandomResizedCrop(8, flip=0)},
+    {"crop": ResizeCenterCrop(9, 8)},
+    {"crop": ResizeCenterCrop(9, 8, draft=True)},
+    {"crop": Resize(8)},
+    {"transform": FlipAndNormalize()},
+    {"transform": FlipAndNormalize(std=(1, 1, 1))},
+    {"transform": FlipAndNormalize(seed=3)},
+    {"transform": torch.nn.Hardtanh(0, 9)},
+    {"transform": torch.relu},
+    {},
+]
+
+
+def test_state_of_other_samples_is_rejected(path):
+    """Another crop, another size, another normalisation."""
+    loaders = [FastLoader(path, 4, **options) for options in OPTIONS]
+    for i, loader in enumerate(loaders):
+        state = json.loads(json.dumps(loader.state_dict()))
+        for j, other in enumerate(loaders):
+            if i == j:
+                other.load_state_dict(state)
+                continue
+            with pytest.raises(ValueError, match=r"another loader: (crop|transform) is .* there and .* here"):
+                other.load_state_dict(state)
+
+
+def test_state_of_equal_samples_is_accepted_in_another_process(path):
+    """Their text is the same, although functions and objects have other addresses there."""
+
+    def transform():
+        return lambda images: images
+
+    FastLoader(path, 4, transform=transform()).load_state_dict(
+        FastLoader(path, 4, transform=transform()).state_dict()
+    )
+    state = FastLoader(path, 4, crop=RandomResizedCrop(8)).state_dict()
+    FastLoader(path, 4, crop=RandomResizedCrop((8, 8))).load_state_dict(state)
+
+
+def test_state_of_a_version_that_named_no_crop_says_what_to_add(path):
+    loader = FastLoader(path, 4, crop=Resize(8))
+    old = loader.state_dict()
+    del old["crop"], old["transform"]
+    with pytest.raises(ValueError, match="did not name crop and transform") as found:
+        loader.load_state_dict(old)
+    added = re.search(r"add ({.*}) to the state", str(found.value))[1]
+    loader.load_state_dict(old | ast.literal_eval(added))
+    with pytest.raises(ValueError, match=r"another loader: seed is"):
+        FastLoader(path, 4, crop=Resize(8), seed=3).load_state_dict(old)
 
 
 @pytest.mark.parametrize(

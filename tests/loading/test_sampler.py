@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_utils.loading.loader_state import Position, position_from, state_at
+from course_utils.loading.loader_state import Position, Source, position_from, state_at
 from course_utils.loading.sampler import EpochOrder
 
 
@@ -63,11 +63,11 @@ def test_killed_and_resumed_on_any_number_of_ranks_delivers_each_image_once_per_
     images, phases, seed, last
 ):
     """Each phase trains some steps with its ranks and batch size, then is killed; a rank saved its state."""
-    state = state_at(Position(), EpochOrder(images, 1, True, seed), "")
+    state = state_at(Position(), EpochOrder(images, 1, True, seed), Source())
     delivered = {0: [], 1: []}
     for world_size, batch_size, steps, saved_by in [*phases, (last, 3, None, 0), (last, 3, None, 0)]:
         orders = world(world_size, images, batch_size, shuffle=True, seed=seed)
-        position = position_from(state, orders[saved_by % world_size], "")
+        position = position_from(state, orders[saved_by % world_size], Source())
         parts = [order.batches(position.epoch, position.samples)[:steps] for order in orders]
         seen = numbers(batch for rank in parts for batch in rank)
         delivered.setdefault(position.epoch, []).extend(seen)
@@ -76,7 +76,7 @@ def test_killed_and_resumed_on_any_number_of_ranks_delivers_each_image_once_per_
         )
         assert after - position.samples == len(seen)
         position = Position(position.epoch, after) if after < images else Position(position.epoch + 1)
-        state = state_at(position, orders[0], "")
+        state = state_at(position, orders[0], Source())
     for epoch in (0, 1):
         assert sorted(delivered[epoch]) == list(range(images))
 
@@ -118,7 +118,7 @@ def test_seed_and_epoch_determine_order():
 
 def test_state_does_not_depend_on_rank_world_size_or_batch_size():
     states = [
-        state_at(Position(2, 16), order, "abc")
+        state_at(Position(2, 16), order, Source("abc"))
         for world_size, batch_size in ((1, 16), (2, 8), (4, 2))
         for order in world(world_size, 23, batch_size, shuffle=True, seed=4)
     ]
@@ -128,13 +128,13 @@ def test_state_does_not_depend_on_rank_world_size_or_batch_size():
 @pytest.mark.parametrize(("key", "value"), [("seed", 5), ("shuffle", False), ("images", 24), ("content", "")])
 def test_state_of_another_order_is_refused(key, value):
     order = EpochOrder(23, 4, True, 4)
-    state = state_at(Position(), order, "abc") | {key: value}
+    state = state_at(Position(), order, Source("abc")) | {key: value}
     with pytest.raises(ValueError, match=f"another loader: {key} is"):
-        position_from(state, order, "abc")
+        position_from(state, order, Source("abc"))
 
 
 def test_state_by_batches_is_refused_and_says_how_to_convert_it():
     order = EpochOrder(23, 4)
-    state = {**state_at(Position(), order, ""), "position": [0, 3], "world_size": 2}
+    state = {**state_at(Position(), order, Source()), "position": [0, 3], "world_size": 2}
     with pytest.raises(ValueError, match=r"earlier version.*batches \* batch_size \* world_size"):
-        position_from(state, order, "")
+        position_from(state, order, Source())
