@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "course_utils.loading": {"cropping", "data", "system"},
     "course_utils.storage": {"loading"},
     "course_utils.distributed": {"cropping", "data", "distributed.batch", "loading", "system", "training"},
-    "course_utils.distributed.batch": {"system"},
+    "course_utils.distributed.batch": {"scratch", "system"},
     "course_utils.formats": {"data"},
     "course_utils.format_trials": {"formats", "system"},
     "course_utils.scratch": {"storage"},

@@ -16,7 +16,7 @@ def main(arguments: list[str] | None = None) -> int:
         preset = preset._replace(ranks_per_node=options.ranks_per_node)
     script = JobScript(
         options.pack, options.folder, preset, tuple(training), nodes=options.nodes, time=options.time,
-        warning=options.warning, account=options.account,
+        warning=options.warning, account=options.account, stage=options.stage,
     )  # fmt: skip
     if options.dry_run:
         sys.stdout.write(script.text)
@@ -52,6 +52,10 @@ def _parser() -> argparse.ArgumentParser:
         help="from the signal to the time limit: more than a step and a checkpoint take (default: 120)",
     )  # fmt: skip
     command.add_argument("--account", default="", help="account to charge (default: yours)")
+    command.add_argument(
+        "--stage", action="store_true",
+        help="copy the pack to storage of each node first, and train on the copies (course_utils.scratch)",
+    )  # fmt: skip
     command.add_argument("--submit", action="store_true", help="submit the script")
     command.add_argument("--dry-run", action="store_true", help="print the script; write and submit nothing")
     return parser

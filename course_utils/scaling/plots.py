@@ -13,8 +13,8 @@ from course_utils.scaling.training_time import NODES, Point, useful_nodes
 __all__ = ["draw_scaling", "frame_scaling", "plot_scaling", "plot_ways"]
 
 # Okabe and Ito's palette, which can be distinguished with every common colour blindness.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
-MARKERS = "os^Dvp"
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#999999")
+MARKERS = "os^DvpX"
 
 
 def plot_ways(

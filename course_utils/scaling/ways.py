@@ -92,7 +92,10 @@ class Way:
 
 
 def reading_ways(
-    files: FileOps, pack: FileOps, staging: Mapping[str, StagingCost] | None = None
+    files: FileOps,
+    pack: FileOps,
+    staging: Mapping[str, StagingCost] | None = None,
+    mounted: FileOps | None = None,
 ) -> tuple[Way, ...]:
     """Return the ways to compare for a data set.
 
@@ -101,12 +104,14 @@ def reading_ways(
         pack: Operations of one epoch over the packed file.
         staging: Ways to get a copy, by name; by default copying the packed file. A copy of more than one file
             is read as single files.
+        mounted: Operations of one epoch over single files in a mounted squashfs file; None leaves it out.
     """
     one_file = StagingCost.one_file(pack.nbytes)
     copies = {"the packed file": one_file} if staging is None else staging
     return (
         Way("everybody reads files", files),
         Way("everybody reads a pack", pack),
+        *([] if mounted is None else [Way("everybody mounts a squashfs file", mounted)]),
         Way("one reads and broadcasts", pack, one_file, broadcast=True),
         *(
             Way(f"staged once per node: {name}", files if cost.creates > 1 else pack, cost)

@@ -1,3 +1,6 @@
+from .mounted import RECORDED_MOUNT as RECORDED_MOUNT
+from .mounted import RECORDED_MOUNT_FILES as RECORDED_MOUNT_FILES
+from .mounted import count_mounted as count_mounted
 from .presets import PRESETS as PRESETS
 from .presets import Preset as Preset
 from .presets import ScratchError as ScratchError

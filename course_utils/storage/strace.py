@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from course_utils.storage.io_counter import FileOps
@@ -21,6 +21,7 @@ SYSTEM_CALLS = {
     "opens": ("open", "openat", "openat2"),
     "stats": ("stat", "lstat", "fstat", "newfstatat", "statx", "access", "faccessat", "faccessat2"),
     "reads": ("read", "pread64", "readv", "preadv", "preadv2"),
+    "maps": ("mmap",),
 }
 KIND_OF = {call: kind for kind, calls in SYSTEM_CALLS.items() for call in calls}
 # With -y strace writes the path of each descriptor: read(3</data/img.JPEG>, ...) = 4096
@@ -37,14 +38,18 @@ def why_not_traceable() -> str:
     return f"tracing is not permitted here: {attempt.stderr.strip()}" if attempt.returncode else ""
 
 
-def trace(command: Sequence[str | Path], under: str | Path) -> FileOps:
+def trace(
+    command: Sequence[str | Path], under: str | Path, meanwhile: Callable[[], object] | None = None
+) -> FileOps:
     """Run a command under ``strace`` and count what it and its children do below one folder.
 
-    Opening a folder counts as a listing; a stat of a folder does not count.
+    Opening a folder counts as a listing; a stat of a folder does not count. A memory map of a file counts its
+    bytes, and no read: its pages arrive by page faults.
 
     Args:
         command: program and arguments.
         under: the folder (or file) whose operations count.
+        meanwhile: called when the command has written a line; must let it end, whatever happens.
 
     Raises:
         RuntimeError: strace is missing or tracing is not permitted.
@@ -55,7 +60,13 @@ def trace(command: Sequence[str | Path], under: str | Path) -> FileOps:
     with tempfile.TemporaryDirectory(prefix="trace_") as folder:
         # One log per process (-ff), so that lines of different processes do not interleave.
         options = ["-ff", "-y", "-e", "trace=?" + ",?".join(KIND_OF), "-o", f"{folder}/log"]
-        subprocess.run(["strace", *options, *map(str, command)], check=True, capture_output=True)
+        traced = ["strace", *options, *map(str, command)]
+        with subprocess.Popen(traced, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            if meanwhile and process.stdout and process.stdout.readline():
+                meanwhile()
+            output, errors = process.communicate()
+        if process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, command, output, errors)
         lines = (
             line for log in Path(folder).iterdir() for line in log.read_text(errors="replace").splitlines()
         )
@@ -63,7 +74,7 @@ def trace(command: Sequence[str | Path], under: str | Path) -> FileOps:
 
 
 def _count(lines: Iterable[str], under: str) -> FileOps:
-    counts = dict.fromkeys((*SYSTEM_CALLS, "listings", "nbytes"), 0)
+    counts = dict.fromkeys(("opens", "stats", "reads", "listings", "nbytes"), 0)
     for line in lines:
         match = LINE.match(line)
         if not match or under not in match["arguments"] + (match["opened"] or ""):
@@ -72,6 +83,9 @@ def _count(lines: Iterable[str], under: str) -> FileOps:
         if "O_DIRECTORY" in match["arguments"]:
             kind = "listings"
         if kind == "stats" and "S_IFDIR" in match["arguments"]:
+            continue
+        if kind == "maps":
+            counts["nbytes"] += int(match["arguments"].split(", ")[1])
             continue
         counts[kind] += 1
         if kind == "reads":

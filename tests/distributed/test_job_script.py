@@ -14,7 +14,12 @@ from course_utils.distributed.batch import PRESETS, JobScript, run_without_slurm
 # In place of Python: says which rank it is; ends at once, or when the signal comes.
 STAND_IN = """\
 #!/bin/bash
-echo "rank $RANK of $WORLD_SIZE, node $LOCAL_RANK, start $SLURM_RESTART_COUNT"
+if [ "$2" = course_utils.scratch ]; then
+    echo "task $SLURM_PROCID of $SLURM_NTASKS stages $4" >&2
+    [ "$4" = part0.zip ] && echo "$COPY" || exit 4
+    exit
+fi
+echo "$3: rank $RANK of $WORLD_SIZE, node $LOCAL_RANK, start $SLURM_RESTART_COUNT"
 trap 'exit 0' USR1
 touch "$5/rank$RANK of start $SLURM_RESTART_COUNT"
 case "$SLURM_RESTART_COUNT:$6" in
@@ -37,8 +42,8 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "my run"
 
 
-def written(folder, *options):
-    script = JobScript(Path("part0.zip"), folder, PRESETS["cpu"], options)
+def written(folder, *options, pack="part0.zip", **settings):
+    script = JobScript(Path(pack), folder, PRESETS["cpu"], options, **settings)
     (folder / "job.sh").write_text(script.text)
     return folder / "job.sh"
 
@@ -48,13 +53,37 @@ def test_stopped_job_is_queued_again_until_it_is_complete(folder):
     run = run_without_slurm(written(folder), [lambda: all(rank.exists() for rank in ranks)])
     assert (run.starts, run.status) == (2, 0)
     assert sorted(run.output.splitlines()) == [
-        f"rank {rank} of 2, node {rank}, start {start}" for rank in range(2) for start in range(2)
+        f"part0.zip: rank {rank} of 2, node {rank}, start {start}" for rank in range(2) for start in range(2)
     ]
 
 
 def test_failed_job_is_not_queued_again(folder):
     run = run_without_slurm(written(folder, "fails"))
     assert (run.starts, run.status) == (1, 3)
+
+
+def test_each_start_stages_the_pack_once_a_node_and_all_ranks_read_the_copy(folder, monkeypatch):
+    copy = folder / "a copy"
+    copy.touch()
+    monkeypatch.setenv("COPY", str(copy))
+    ranks = [folder / f"rank{rank} of start 0" for rank in range(2)]
+    run = run_without_slurm(written(folder, stage=True), [lambda: all(rank.exists() for rank in ranks)])
+    assert (run.starts, run.status) == (2, 0)
+    lines = run.output.splitlines()
+    assert [line for line in lines if line.startswith("task")] == ["task 0 of 1 stages part0.zip"] * 2
+    assert sum(line.startswith(f"{copy}: rank") for line in lines) == 4
+
+
+@pytest.mark.parametrize(
+    ("pack", "copies", "status", "told"),
+    [("no.zip", "", 4, "stages no.zip"), ("part0.zip", "/tmp/one\n/tmp/two", 1, "in different places")],
+)
+def test_without_a_copy_on_each_node_no_rank_starts(folder, monkeypatch, pack, copies, status, told):
+    monkeypatch.setenv("COPY", copies)
+    run = run_without_slurm(written(folder, pack=pack, stage=True))
+    assert (run.starts, run.status) == (1, status)
+    assert told in run.output
+    assert ": rank" not in run.output
 
 
 def test_nothing_is_left_running_after_the_limit(folder):
@@ -73,14 +102,21 @@ def test_script_asks_for_what_the_preset_says():
     asked = [line for line in text.splitlines() if line.startswith("#SBATCH")]
     for option in ("nodes=3", "gpus-per-node=4", "partition=gpu_a100", "account=abc", "signal=B:USR1@120"):
         assert any(line.startswith(f"#SBATCH --{option}") for line in asked), option
+    assert "constraint" not in text
+    text = JobScript(Path("a.zip"), Path("run"), PRESETS["snellius"], stage=True).text
+    assert "#SBATCH --constraint=scratch-node\n" in text
+    assert "course_utils.scratch stage a.zip --preset snellius)" in text
     assert "gpus" not in JobScript(Path("a.zip"), Path("run"), PRESETS["cpu"]).text
 
 
+@pytest.mark.parametrize("stage", [False, True])
 @pytest.mark.parametrize("name", PRESETS)
-def test_scripts_are_valid_and_presets_have_a_source(name):
-    text = JobScript(Path("my pack.zip"), Path("my run"), PRESETS[name], ("--epochs", "3")).text
+def test_scripts_are_valid_and_presets_have_a_source(name, stage):
+    text = JobScript(Path("my pack.zip"), Path("my run"), PRESETS[name], ("--epochs", "3"), stage=stage).text
     assert subprocess.run(["bash", "-n"], input=text, text=True, check=False).returncode == 0
-    assert "'my pack.zip' --folder 'my run' --epochs 3" in text
+    pack = '"$copy"' if stage else "'my pack.zip'"
+    assert f"{pack} --folder 'my run' --epochs 3" in text
+    assert "'my pack.zip'" in text
     assert name == "cpu" or PRESETS[name].source.startswith("https://")
 
 
@@ -89,5 +125,7 @@ def test_dry_run_prints_the_script_and_writes_nothing(tmp_path, capsys):
     assert main([*command, "--dry-run"]) == 0
     assert "--batch-size 64" in capsys.readouterr().out
     assert not (tmp_path / "run").exists()
+    assert main([*command, "--dry-run", "--stage"]) == 0
+    assert "course_utils.scratch stage a.zip" in capsys.readouterr().out
     assert main([*command, "--ranks-per-node", "5"]) == 0
     assert "ntasks-per-node=5" in (tmp_path / "run/job.sh").read_text()

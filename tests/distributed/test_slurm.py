@@ -4,6 +4,7 @@ import os
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from course_utils.distributed.batch import PRESETS, JobScript
@@ -19,16 +20,20 @@ pytestmark = [
 ]
 
 
-def test_job_that_is_stopped_once_and_killed_once_equals_an_undisturbed_one(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("job")
+def test_job_that_is_stopped_once_and_killed_once_equals_an_undisturbed_one(tmp_path_factory, monkeypatch):
+    """The job stages its pack: the ranks read a copy, which the first start has made."""
+    folder, scratch = tmp_path_factory.mktemp("job"), tmp_path_factory.mktemp("scratch")
+    monkeypatch.setenv("TMPDIR", str(scratch))  # Slurm gives it to the job
     pack = write_numbered_pack(folder / "part0.zip", 203)
     options = ("--batch-size", "4", "--epochs", "2", "--save-every", "5", "--pause", "0.2", "--record")
-    script = JobScript(pack, folder, PRESETS["cpu"], options)
+    script = JobScript(pack, folder, PRESETS["cpu"], options, stage=True)
     (folder / "job.sh").write_text(script.text)
     record = Record(folder / "record.jsonl")
     with SlurmNode(tmp_path_factory.mktemp("slurm")) as node:
         job = node.run("sbatch", "--parsable", f"--output={folder}/log", str(folder / "job.sh")).strip()
         wait_until(lambda: len(record.steps()) >= 8, folder)
+        (copy,) = scratch.glob("part0.zip-*/part0.zip")
+        assert {arguments[3] for arguments in ranks_that_run()} == {str(copy)}
         node.run("scancel", "--signal=USR1", "--batch", job)  # what Slurm does before the time limit
         wait_until(lambda: len(record.steps()) >= 25, folder)
         node.run("scontrol", "requeue", job)  # what Slurm does when a node fails
@@ -41,6 +46,12 @@ def test_job_that_is_stopped_once_and_killed_once_equals_an_undisturbed_one(tmp_
     log = (folder / "log").read_text()
     assert log.count("stopped in epoch 0") == 1
     assert "complete" in log
+
+
+def ranks_that_run():
+    """Return the command lines of the ranks: of Python, without the shells and srun, which name it, too."""
+    lines = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
+    return [line for line in lines if line[1:3] == ["-m", "course_utils.distributed.train"]]
 
 
 def wait_until(happened, folder: Path, seconds=240):

@@ -146,7 +146,11 @@ def _wrong_place(where: str, order: Order, size: int, start: Start, taken: Order
             f" That is what one rank takes in {start.steps} steps: does your state count its samples alone?",
         ),
         start.fetched: ("prefetched_counted", " That includes what was fetched, but not trained."),
-        0: ("starts_again", " The epoch begins again."),
+        0: (
+            "starts_again",
+            " The epoch begins again. The next job is another process, to which nothing passes but the saved "
+            "state: is the position in it?",
+        ),
     }.get(place, ("resumes_elsewhere", ""))
     return Mistake(
         name,

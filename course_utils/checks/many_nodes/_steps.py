@@ -2,12 +2,14 @@
 
 import json
 import operator
-from typing import TypedDict
+from collections.abc import Callable
+from typing import Any, TypedDict
 
-from course_utils.checks.core import Mistake, type_name
+from course_utils.checks.core import Mistake, ProcessStates, type_name
 
 LONGEST_STATE = 300  # characters
 NOT_JSON = "null"
+_ENDED = object()
 
 
 class Job(TypedDict):
@@ -53,6 +55,44 @@ class JobRecord(TypedDict):
     steps: list[list[StepRecord]]
     later: list[list[str]]
     given_changed: bool
+
+
+class Rank:
+    """A rank of a job, in a process of its own as far as random numbers are concerned.
+
+    Args:
+        resume: The student's function.
+        processes: What differs between processes.
+        given: The state that it is given.
+        rank: Its number.
+        job: Its job.
+
+    Attributes:
+        given: The state that it was given.
+        steps: What it has fetched.
+        states: The states of these steps, as they were yielded.
+    """
+
+    def __init__(
+        self, resume: Callable[..., Any], processes: ProcessStates, given: object, rank: int, job: Job
+    ) -> None:
+        self.given, self.steps, self.states = given, list[StepRecord](), list[object]()
+        self._rank, self._processes, self._ended = rank, processes, False
+        with processes.of_process(rank):
+            self._iterator = iter(resume(given, rank, job["ranks"]))
+
+    def fetch(self) -> None:
+        """Ask for the next step, unless there is none."""
+        if self._ended:
+            return
+        with self._processes.of_process(100 + self._rank):
+            pair = next(self._iterator, _ENDED)
+        if pair is _ENDED:
+            self._ended = True
+            return
+        step, state = describe(pair)
+        self.steps.append(step)
+        self.states.append(state)
 
 
 def most_steps(training: Training) -> int:

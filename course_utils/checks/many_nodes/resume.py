@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import zip_longest
 from typing import Any, TypedDict
 
@@ -21,20 +22,19 @@ from course_utils.checks.many_nodes._resumed_epochs import expect_orders, expect
 from course_utils.checks.many_nodes._steps import (
     Job,
     JobRecord,
-    StepRecord,
+    Rank,
     Training,
-    describe,
     expect_form,
     is_malformed,
     most_steps,
     state_text,
 )
+from course_utils.system import in_child
 
 # The trainings by number. The first three have one rank and are never resumed.
 ALONE, OTHER, OTHER_SEED, RESUMED, OTHER_RESUMED = range(5)
 # Which are run at the same time, a step of each in turn.
 GROUPS = ((ALONE,), (OTHER,), (OTHER_SEED,), (RESUMED, OTHER_RESUMED))
-_ENDED = object()
 
 
 class Found(TypedDict):
@@ -93,73 +93,77 @@ def _job(rng: np.random.Generator, ranks: int, steps: int = 0) -> Job:
 
 
 def probe(inputs: Inputs, resume: Callable[..., Any]) -> Found:
-    """Run the trainings, some at the same time."""
-    records: list[list[JobRecord]] = [[] for _ in inputs["trainings"]]
+    """Run the trainings: the first job of each in one process, the second ones in another one, and so on.
 
-    def run() -> list[list[JobRecord]]:
+    So a job finds nothing in memory that an earlier job of its training has left there.
+    """
+    trainings: list[Training] = inputs["trainings"]
+    records: list[list[JobRecord]] = [[] for _ in trainings]
+    states = {number: json.dumps(training["first"]) for number, training in enumerate(trainings)}
+    changed = set[str]()
+    for place in range(max(len(training["jobs"]) for training in trainings)):
+        done, drawn = in_child(_run_jobs, trainings, place, states, resume)
+        changed |= drawn
+        if "error" in done:
+            return {"trainings": {"error": done["error"]}, "changed": sorted(changed)}
+        for number, record in done["value"].items():
+            records[number].append(record)
+        states = {
+            number: _saved_state(trainings[number]["jobs"][place], record)
+            for number, record in done["value"].items()
+            if place + 1 < len(trainings[number]["jobs"])
+        }
+    return {"trainings": {"value": records}, "changed": sorted(changed)}
+
+
+def _run_jobs(
+    trainings: list[Training], place: int, states: dict[int, str], resume: Callable[..., Any]
+) -> tuple[AttemptOf[dict[int, JobRecord]], set[str]]:
+    """Run one job of each training that has a state; return what they did, and the generators that changed."""
+    records: dict[int, JobRecord] = {
+        number: {"steps": [], "later": [], "given_changed": False}
+        for number, state in states.items()
+        if state
+    }
+
+    def run() -> dict[int, JobRecord]:
         for group in GROUPS:
-            running = [_train(inputs["trainings"][n], resume, records[n], processes) for n in group]
+            running = [
+                _run_job(trainings[n], place, states[n], records[n], partial(Rank, resume, processes))
+                for n in group
+                if n in records
+            ]
             for _ in zip_longest(*running):
                 pass
         return records
 
     with ProcessStates() as processes:
         done: Any = attempt(run)
-    return {"trainings": done, "changed": sorted(processes.changed)}
+    return done, processes.changed
 
 
-def _train(
-    training: Training, resume: Callable[..., Any], records: list[JobRecord], processes: ProcessStates
+def _run_job(
+    training: Training, place: int, state: str, record: JobRecord, start: Callable[..., Rank]
 ) -> Iterator[None]:
-    """Run the jobs of a training, with a pause after each step; states pass between them as JSON."""
-    saved = json.dumps(training["first"])
-    for job in training["jobs"]:
-        ranks = [_Rank(resume, json.loads(saved), rank, job, processes) for rank in range(job["ranks"])]
-        record: JobRecord = {"steps": [rank.steps for rank in ranks], "later": [], "given_changed": False}
-        records.append(record)
-        limits = [job["steps"] + ahead if job["steps"] else most_steps(training) for ahead in job["ahead"]]
-        for step in range(max(limits)):
-            for rank, limit in zip(ranks, limits, strict=True):
-                if step < limit:
-                    rank.fetch()
-            yield
-        record["later"] = [[state_text(state) for state in rank.states] for rank in ranks]
-        record["given_changed"] = any(rank.given != json.loads(saved) for rank in ranks)
-        trained = record["later"][job["saved_by"]][: job["steps"] or None]
-        if not trained or any(is_malformed(step) for rank in ranks for step in rank.steps):
-            return
-        saved = trained[-1]
+    """Run a job of a training, with a pause after each step."""
+    job = training["jobs"][place]
+    ranks = [start(json.loads(state), rank, job) for rank in range(job["ranks"])]
+    record["steps"] = [rank.steps for rank in ranks]
+    limits = [job["steps"] + ahead if job["steps"] else most_steps(training) for ahead in job["ahead"]]
+    for step in range(max(limits)):
+        for rank, limit in zip(ranks, limits, strict=True):
+            if step < limit:
+                rank.fetch()
+        yield
+    record["later"] = [[state_text(state) for state in rank.states] for rank in ranks]
+    record["given_changed"] = any(rank.given != json.loads(state) for rank in ranks)
 
 
-class _Rank:
-    """A rank of a job, in a process of its own as far as random numbers are concerned.
-
-    Attributes:
-        given: The state that it was given.
-        steps: What it has fetched.
-        states: The states of these steps, as they were yielded.
-    """
-
-    def __init__(
-        self, resume: Callable[..., Any], given: object, rank: int, job: Job, processes: ProcessStates
-    ) -> None:
-        self.given, self.steps, self.states = given, list[StepRecord](), list[object]()
-        self._rank, self._processes, self._ended = rank, processes, False
-        with processes.of_process(rank):
-            self._iterator = iter(resume(given, rank, job["ranks"]))
-
-    def fetch(self) -> None:
-        """Ask for the next step, unless there is none."""
-        if self._ended:
-            return
-        with self._processes.of_process(100 + self._rank):
-            pair = next(self._iterator, _ENDED)
-        if pair is _ENDED:
-            self._ended = True
-            return
-        step, state = describe(pair)
-        self.steps.append(step)
-        self.states.append(state)
+def _saved_state(job: Job, record: JobRecord) -> str:
+    """Return the state that a job saves as JSON; an empty string if there is none to resume from."""
+    trained = record["later"][job["saved_by"]][: job["steps"] or None]
+    is_lost = any(is_malformed(step) for of_rank in record["steps"] for step in of_rank)
+    return "" if is_lost or not trained else trained[-1]
 
 
 def judge(truth: Truth, found: Evidence) -> str:

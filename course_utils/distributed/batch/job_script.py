@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_utils.distributed.batch.presets import Preset
+from course_utils.scratch import PRESETS as SCRATCH
 
 TEMPLATE = """\
 #!/bin/bash
@@ -16,7 +17,7 @@ TEMPLATE = """\
 #SBATCH --signal=B:USR1@{warning}  # to this shell, {warning} s before the time limit
 #SBATCH --requeue  # also when a node fails
 #SBATCH --open-mode=append  # one log for all starts
-
+{staging}
 # Slurm's signal interrupts `wait` below; srun passes it to the ranks, which write a checkpoint and end.
 trap 'kill -USR1 "$ranks"' USR1
 
@@ -40,6 +41,15 @@ fi
 exit "$status"
 """
 
+STAGING = """\
+
+# First the data, by one process of each node; a copy that is there already is used again.
+trap 'echo "The signal came before the data was staged: ask for more time." >&2; exit 1' USR1
+copy=$(srun --ntasks="$SLURM_NNODES" --ntasks-per-node=1 {command}) || exit
+copy=$(sort -u <<<"$copy")
+[ -f "$copy" ] || {{ echo "The nodes have their copies in different places: $copy" >&2; exit 1; }}
+"""
+
 
 @dataclass(frozen=True)
 class JobScript:
@@ -56,6 +66,7 @@ class JobScript:
         warning: Seconds between the signal and the time limit: more than a step and a checkpoint take. Slurm
             may send it up to 60 s early.
         account: Account to charge; empty for the default one.
+        stage: Copy the pack to each node first, and train on the copies.
     """
 
     pack: Path
@@ -67,12 +78,13 @@ class JobScript:
     time: str = "01:00:00"
     warning: int = 120
     account: str = ""
+    stage: bool = False
 
     @property
     def text(self) -> str:
         """The script."""
-        command = ["python", "-m", "course_utils.distributed.train", str(self.pack)]
-        command += ["--folder", str(self.folder), *self.options]
+        pack = '"$copy"' if self.stage else shlex.quote(str(self.pack))
+        options = shlex.join(["--folder", str(self.folder), *self.options])
         return TEMPLATE.format(
             name=shlex.quote(self.name),
             nodes=self.nodes,
@@ -80,7 +92,8 @@ class JobScript:
             system=self._for_the_system(),
             time=self.time,
             warning=self.warning,
-            command=shlex.join(command),
+            staging=self._staging() if self.stage else "",
+            command=f"python -m course_utils.distributed.train {pack} {options}",
             complete=shlex.quote(str(self.folder / "complete")),
         )
 
@@ -89,4 +102,15 @@ class JobScript:
         options = [f"--account={self.account}"] if self.account else []
         options += [f"--partition={preset.partition}"] if preset.partition else []
         options += [f"--gpus-per-node={preset.ranks_per_node}"] if preset.gpus else []
+        options += self._scratch_options()
         return "".join(f"#SBATCH {option}\n" for option in options)
+
+    def _scratch_options(self) -> list[str]:
+        """Return what nodes with a disk of their own are asked for by."""
+        request = SCRATCH[self.preset.scratch].request if self.stage and self.preset.scratch else ""
+        return [request.removeprefix("#SBATCH ")] if request else []
+
+    def _staging(self) -> str:
+        preset = ["--preset", self.preset.scratch] if self.preset.scratch else []
+        command = ["python", "-m", "course_utils.scratch", "stage", str(self.pack), *preset]
+        return STAGING.format(command=shlex.join(command))

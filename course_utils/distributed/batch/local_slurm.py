@@ -19,7 +19,11 @@ from course_utils.system import kill_process_tree
 
 SRUN = """\
 #!/bin/bash
-# Starts SLURM_NTASKS tasks on this machine; a signal reaches all of them.
+# Starts SLURM_NTASKS tasks on this machine, or --ntasks; a signal reaches all of them.
+while [[ $1 == --* ]]; do
+    [[ $1 == --ntasks=* ]] && export SLURM_NTASKS=${1#*=}
+    shift
+done
 trap 'kill -USR1 "${tasks[@]}" 2>/dev/null' USR1
 for ((number = 0; number < SLURM_NTASKS; number++)); do
     SLURM_PROCID=$number SLURM_LOCALID=$number "$@" &
@@ -99,6 +103,7 @@ def _environment(script: Path, stand_ins: Path) -> dict[str, str]:
         "PATH": os.pathsep.join([str(stand_ins), str(Path(sys.executable).parent), os.environ["PATH"]]),
         "SLURM_JOB_ID": str(os.getpid()),
         "SLURM_JOB_NODELIST": "localhost",
+        "SLURM_NNODES": asked["nodes"],
         "SLURM_NTASKS": str(int(asked["nodes"]) * int(asked["ntasks-per-node"])),
         "SLURM_CPUS_PER_TASK": asked["cpus-per-task"],
     }
