@@ -53,7 +53,7 @@ def count_mounted(
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         image, place = Path(folder, f"{tree.name}.squashfs"), Path(folder, tree.name)
         place.mkdir()
-        pack = ["mksquashfs", tree, image, *PACK, *([] if fragments else ["-no-fragments"])]
+        pack = ["mksquashfs", str(tree), str(image), *PACK, *([] if fragments else ["-no-fragments"])]
         subprocess.run(pack, check=True, capture_output=True)
 
         def read_and_unmount() -> None:
@@ -64,7 +64,7 @@ def count_mounted(
 
         try:
             # It returns when the file is mounted, and a process in the background serves it.
-            mount = ["sh", "-c", 'squashfuse "$0" "$1" && echo mounted', image, place]
+            mount = ["sh", "-c", 'squashfuse "$0" "$1" && echo mounted', str(image), str(place)]
             source = strace.trace(mount, under=image, meanwhile=read_and_unmount)
         except subprocess.CalledProcessError as error:
             told = error.stderr.decode(errors="replace").strip()[-200:]

@@ -119,7 +119,7 @@ def probe(inputs: Inputs, resume: Callable[..., Any]) -> Found:
 def _run_jobs(
     trainings: list[Training], place: int, states: dict[int, str], resume: Callable[..., Any]
 ) -> tuple[AttemptOf[dict[int, JobRecord]], set[str]]:
-    """Run one job of each training that has a state; return what they did, and the generators that changed."""
+    """Run one job of each training that has a state; return what was done, and the changed generators."""
     records: dict[int, JobRecord] = {
         number: {"steps": [], "later": [], "given_changed": False}
         for number, state in states.items()
