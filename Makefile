@@ -1,7 +1,7 @@
 # One line per thing a person does; `make help` lists them. The work itself is in .make/ and in the packages.
 PYTHON  ?= python3
 VENV    ?= .venv
-LESSON  ?= 00
+LESSON  ?=
 PORT    ?= 8888
 HOST    ?= 127.0.0.1
 BROWSER ?= yes
@@ -23,11 +23,14 @@ GRADING = $(RUN) python -m course_utils.grading
 READY := $(VENV)/.complete
 # The libraries that benchmarks compare with have an environment of their own.
 PEERS := $(VENV)-bench
+# What JupyterLab opens: a lesson, or the start page; where that could not be written, the first lesson.
 NOTEBOOK = $(firstword $(wildcard notebooks/$(LESSON)*/*.ipynb))
+START_PAGE = notebooks/index.ipynb
+PAGE = $(if $(LESSON),$(NOTEBOOK),$$(ls $(START_PAGE) 2>/dev/null || echo "$(NOTEBOOK)"))
 LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-browser) \
               $(if $(filter 0,$(shell id -u)),--allow-root) --log-level=WARN \
               --LanguageServerManager.autodetect=False --ServerApp.root_dir="$(CURDIR)" \
-              --LabApp.default_url=/lab/tree/$(NOTEBOOK)
+              --LabApp.default_url="/lab/tree/$(PAGE)"
 
 .PHONY: help lab serve update check test proofs release students collect grade progress feedback export data bench book clean options
 .DEFAULT_GOAL := help
@@ -37,13 +40,14 @@ LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-brow
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 10
 
-lab: options $(READY) data serve  ## environment, data, JupyterLab on lesson 00 (LESSON=02 PORT=8888 HOST=0.0.0.0 BROWSER=no TORCH=cpu)
+lab: options $(READY) data serve  ## environment, data, JupyterLab on the start page (LESSON=02 PORT=8888 HOST=0.0.0.0 BROWSER=no TORCH=cpu)
 
 # Before minutes are spent on the rest. PYTHON is compared only where somebody has set it.
 options:
 	@$(TOOLS)/options.sh "$(PORT)" "$(LESSON)" "$(NOTEBOOK)" "$(VENV)" "$(if $(filter file,$(origin PYTHON)),,$(PYTHON))"
 
 serve: options
+	@$(RUN) python -m course_utils.start_page --write notebooks || true
 	@$(RUN) jupyter lab $(LAB_OPTIONS) || \
 	    $(TOOLS)/fail.sh "JupyterLab did not start, or stopped with an error (above)." "try another port: make lab PORT=8899"
 

@@ -16,7 +16,7 @@ esac
 
 if [ -z "$notebook" ]; then
     lessons=$(cd notebooks 2>/dev/null && ls -d [0-9]* 2>/dev/null | tr '\n' ' ')
-    fail "there is no lesson $lesson." "choose one of ${lessons:-those in notebooks/}, by its number: make lab LESSON=00"
+    fail "there is no lesson${lesson:+ $lesson}." "choose one of ${lessons:-those in notebooks/}, by its number: make lab LESSON=00"
 fi
 
 if [ -n "$python" ] && [ -x "$venv/bin/python" ]; then

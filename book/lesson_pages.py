@@ -13,6 +13,8 @@ from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
 from book.glossary import Glossary
+from course_utils.grading.nbgrader_plugins.navigation import without_links
+from course_utils.start_page import LessonFacts, read_facts
 
 ALT_LENGTH = 300
 _FORMULA = re.compile(r"\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$\n]+)\$", re.DOTALL)
@@ -38,8 +40,12 @@ class LessonPage:
 
     @property
     def released(self) -> NotebookNode:
-        """The notebook that students get."""
-        return self._read("notebooks")
+        """The notebook that students get, without its links to other lessons: the book has its own."""
+        notebook = self._read("notebooks")
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = without_links(cell.source)
+        return notebook
 
     @property
     def solution(self) -> NotebookNode:
@@ -54,15 +60,16 @@ class LessonPage:
     @property
     def title(self) -> str:
         """The number and the heading of the lesson."""
-        heading = str(self.released.cells[0].source).splitlines()[0].removeprefix("# ")
-        heading = re.sub(r"^Lesson \d+: ", "", heading)
-        return f"{self.name[:2]} {heading[0].upper()}{heading[1:]}"
+        return self._facts.title
 
     @property
     def minutes(self) -> str:
         """The minutes of work that the lesson announces."""
-        found = re.search(r"about (\d+) minutes", self.released.cells[0].source)
-        return found[1] if found else ""
+        return self._facts.minutes
+
+    @property
+    def _facts(self) -> LessonFacts:
+        return read_facts(self.name, self.released.cells[0].source)
 
     def notebook(self, glossary: Glossary, links: str) -> NotebookNode:
         """Return the notebook of the page.

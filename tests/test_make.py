@@ -143,10 +143,28 @@ def make(clone: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_lab_starts_in_a_folder_with_a_space(installed: Path):
     done = make(installed, "lab", "PORT=8899", "BROWSER=no")
     assert done.returncode == 0, done.stderr
-    data, lab = done.stdout.splitlines()
+    data, page, lab = done.stdout.splitlines()
     assert data == "python -m data_setup photos --if-missing"
+    assert page == "python -m course_utils.start_page --write notebooks"
     assert f"--ServerApp.root_dir={installed}" in lab
-    assert lab.endswith("--LabApp.default_url=/lab/tree/notebooks/00_first/00_first.ipynb")
+    assert lab.endswith(f"--LabApp.default_url=/lab/tree/{FIRST}")  # no page was written here
+
+
+FIRST = "notebooks/00_first/00_first.ipynb"
+
+
+@pytest.mark.parametrize(("options", "opened"), [([], "notebooks/index.ipynb"), (["LESSON=00"], FIRST)])
+def test_lab_opens_the_start_page_or_the_lesson_that_is_named(installed: Path, options, opened: str):
+    (installed / "notebooks" / "index.ipynb").touch()
+    done = make(installed, "serve", *options)
+    assert done.stdout.rstrip().endswith(f"--LabApp.default_url=/lab/tree/{opened}")
+
+
+def test_lab_starts_where_the_start_page_cannot_be_written(installed: Path):
+    (installed / ".venv" / "bin" / "python").write_text("#!/bin/sh\nexit 1\n")
+    done = make(installed, "serve")
+    assert done.returncode == 0
+    assert done.stdout.rstrip().endswith(f"--LabApp.default_url=/lab/tree/{FIRST}")
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ MAY_IMPORT = {
     },
     "course_utils.grading.sandbox.handouts": {"checks.core", "grading.sandbox.isolation"},
     "course_utils.grading.submission": {"exchange"},
+    "course_utils.start_page": {"paths", "system"},
     "course_utils.grading.notebook": {"grading.submission", "validation"},
     "course_utils.grading.course": {
         "checks.core", "grading.notebook", "grading.sandbox", "grading.submission", "paths", "system",
@@ -54,9 +55,9 @@ MAY_IMPORT = {
     },
     "course_utils.grading.nbgrader_plugins": {
         "checks.core", "grading.course", "grading.notebook", "grading.scoring", "grading.submission",
-        "system", "validation",
+        "start_page", "system", "validation",
     },
-    "course_utils.grading.site": {"update"},
+    "course_utils.grading.site": {"start_page", "update"},
     "course_utils.grading": {
         "exchange", "grading.course", "grading.nbgrader_plugins", "grading.sandbox", "grading.scoring",
         "grading.submission", "system",

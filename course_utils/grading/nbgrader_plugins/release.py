@@ -12,6 +12,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config.loader import PyFileConfigLoader
 
 from course_utils.grading.course import lesson_names
+from course_utils.start_page import INDEX
 
 SUMS = "SHA256SUMS"  # digests of a release's files, in the format of `sha256sum --check`
 
@@ -78,9 +79,16 @@ def generate_release(course: Path, force: bool = False) -> None:
 
 
 def _files(folder: Path) -> list[Path]:
-    """List the files of a release, relative to it, without its digests and JupyterLab's checkpoints."""
+    """List the files of a release, relative to it.
+
+    Its digests, the start page and JupyterLab's checkpoints are left out.
+    """
     names = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    return [name for name in names if name != Path(SUMS) and ".ipynb_checkpoints" not in name.parts]
+    return [
+        name
+        for name in names
+        if name not in (Path(SUMS), Path(INDEX)) and ".ipynb_checkpoints" not in name.parts
+    ]
 
 
 def _sum(path: Path, name: Path) -> str:

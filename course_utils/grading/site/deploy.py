@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 from course_utils.grading.site import templates
 from course_utils.grading.site.commands import DeployError, run
 from course_utils.grading.site.course_folder import revision, update_course_folder
+from course_utils.start_page import INDEX
 
 READY = ".complete"
 
@@ -57,9 +58,12 @@ class Site:
 
 
 def students_link(hub: str, repository: str, lesson: str = "") -> str:
-    """Return the address at which a Hub pulls a repository with nbgitpuller and opens a lesson of it."""
+    """Return the address at which a Hub pulls a repository with nbgitpuller and opens a lesson of it.
+
+    Without a lesson, it opens the start page.
+    """
     name = Path(repository).name.removesuffix(".git")
-    path = f"lab/tree/{name}/notebooks/{lesson}".rstrip("/")
+    path = f"lab/tree/{name}/notebooks/{lesson or INDEX}"
     query = urlencode({"repo": repository, "targetpath": name, "urlpath": path})
     return f"{hub.rstrip('/')}/hub/user-redirect/git-pull?{query}"
 

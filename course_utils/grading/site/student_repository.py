@@ -19,6 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from course_utils.grading.site.templates import LAPTOP_EXTENSIONS_OFF, page_config, student_settings
+from course_utils.start_page import INDEX, write_index
 
 MARK = ".feeding-the-gpu-students"  # holds the version; only a repository with this file is written to
 LOCK = "requirements.txt"
@@ -68,6 +69,7 @@ def write_student_repository(source: Path, target: Path) -> str:
     version = tomllib.loads((source / "pyproject.toml").read_text())["project"]["version"]
     for name, text in _generated(source).items():
         (target / name).write_text(text)
+    write_index(target / "notebooks", this_machine=False)
     (target / MARK).write_text(f"{version}\n")
     _git(target, "add", "--all")
     if not _git(target, "status", "--porcelain"):
@@ -104,7 +106,7 @@ def _generated(source: Path) -> dict[str, str]:
         "pyproject.toml": _sections(pyproject),
         "Makefile": _makefile(makefile),
         "README.md": README.read_text().replace("{lessons}", _lesson_table(readme)),
-        ".gitignore": ignored,
+        ".gitignore": ignored.replace(f"/notebooks/{INDEX}\n", ""),
         ".gitattributes": "*.ipynb merge=notebook\n",
         "nbgrader_config.py": student_settings(source),
         PAGE_CONFIG: page_config(LAPTOP_EXTENSIONS_OFF),

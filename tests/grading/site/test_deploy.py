@@ -180,6 +180,7 @@ def test_link_contains_repository_and_lesson(toy):
         "https://hub/hub/user-redirect/git-pull?repo=https%3A%2F%2Fgit.example%2Fcourse.git"
         "&targetpath=course&urlpath=lab%2Ftree%2Fcourse%2Fnotebooks%2F01_jpeg_vs_zip"
     )
+    assert here.link().endswith("%2Fnotebooks%2Findex.ipynb")
 
 
 def test_course_id_is_read_from_the_configuration():

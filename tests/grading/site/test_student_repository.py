@@ -81,7 +81,7 @@ def test_it_holds_no_solution_answer_test_or_grading(generated):
     notebooks = [json.loads((generated / name).read_text()) for name in names if name.endswith(".ipynb")]
     released = [flat("".join("".join(cell["source"]) for cell in one["cells"])) for one in notebooks]
     regions = solution_regions()
-    assert len(released) == len(LESSONS)
+    assert len(released) == len(LESSONS) + 1  # the start page
     assert len(regions) > 15
     assert not [region for region in regions for text in released if region in text]
 
@@ -93,6 +93,13 @@ def test_every_lesson_and_all_that_it_imports_is_there(generated):
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=generated, check=True, capture_output=True, text=True)
     assert done.stdout == f"['{generated}/course_utils']\n"
+
+
+def test_start_page_is_there_and_leads_to_every_lesson(generated):
+    assert "notebooks/index.ipynb" in git(generated, "ls-files").splitlines()
+    page = (generated / "notebooks" / "index.ipynb").read_text()
+    for lesson in LESSONS:
+        assert f"(<{lesson.name}/{lesson.name}.ipynb>)" in page
 
 
 def test_its_jupyterlab_shows_students_no_tools_of_teachers(generated, tmp_path):

@@ -1,0 +1,75 @@
+"""The start page as a file: valid, written anew, with a student's own cells, and from the command line."""
+
+import json
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course_utils.start_page import machine_notes as notes
+from course_utils.start_page.__main__ import main
+from course_utils.start_page.index_notebook import INDEX, write_index
+from tests.start_page.lessons import WRITTEN, exercise, passed, save_lesson
+
+
+def test_page_is_a_valid_notebook_that_shows_its_output(tmp_path: Path):
+    save_lesson(tmp_path, exercise("json_labels", WRITTEN, passed()))
+    page = nbformat.read(write_index(tmp_path), as_version=4)
+    nbformat.validate(page)
+    [output] = page.cells[1].outputs
+    assert "1 of 4 passed" in output.data["text/markdown"]
+    assert "1 of 4 passed" in output.data["text/plain"]
+    assert page.cells[0].source.startswith("# ")
+
+
+def test_unchanged_page_is_not_written_again(tmp_path: Path):
+    save_lesson(tmp_path)
+    path = write_index(tmp_path, this_machine=False)
+    os.utime(path, (0, 0))
+    write_index(tmp_path, this_machine=False)
+    assert path.stat().st_mtime == 0
+
+
+def test_students_own_cells_stay(tmp_path: Path):
+    save_lesson(tmp_path)
+    path = write_index(tmp_path)
+    page = json.loads(path.read_text())
+    page["cells"].insert(
+        1, {"cell_type": "markdown", "id": "mine", "metadata": {}, "source": "due on Friday"}
+    )
+    path.write_text(json.dumps(page))
+    write_index(tmp_path)
+    assert [cell["id"] for cell in json.loads(path.read_text())["cells"]] == [
+        "introduction",
+        "progress",
+        "mine",
+    ]
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"cells": 1}', '{"cells": [1]}'])
+def test_damaged_page_is_replaced(tmp_path: Path, damage: str):
+    save_lesson(tmp_path)
+    (tmp_path / INDEX).write_text(damage)
+    nbformat.validate(nbformat.read(write_index(tmp_path), as_version=4))
+
+
+def test_folder_that_cannot_be_written_to_is_reported(tmp_path: Path, capsys):
+    (tmp_path / INDEX).mkdir()  # root may write anywhere, but not over a folder
+    save_lesson(tmp_path, exercise("json_labels", WRITTEN, passed()))
+    assert main(["--write", str(tmp_path)]) == 1
+    assert "python -m course_utils.start_page" in capsys.readouterr().err
+    assert main([str(tmp_path)]) == 0
+    assert "1 of 4 passed" in capsys.readouterr().out
+
+
+def test_machine_without_data_gpu_and_libraries_says_what_to_do(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path / "nowhere"))
+    monkeypatch.setattr(notes, "_has_gpu", lambda: False)
+    monkeypatch.setattr(notes, "_is_installed", lambda name: name != "h5py")
+    data, gpu, libraries = notes.machine_notes(["03", "04"])
+    assert "make data" in data
+    assert "lesson 03 runs on the CPU" in gpu
+    assert "need h5py; `pip install 'feeding-the-gpu[formats]'`" in libraries
+    assert len(notes.machine_notes(["00"])) == 1
