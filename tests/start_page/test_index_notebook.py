@@ -67,9 +67,15 @@ def test_machine_without_data_gpu_and_libraries_says_what_to_do(tmp_path: Path, 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "nowhere"))
     monkeypatch.setattr(notes, "_has_gpu", lambda: False)
-    monkeypatch.setattr(notes, "_is_installed", lambda name: name != "h5py")
+    wanted = [
+        "numpy>=2",
+        'msgspec; extra == "formats"',
+        'no-h5py; extra == "formats"',
+        'no-ruff; extra == "test"',
+    ]
+    monkeypatch.setattr(notes, "requires", lambda package: wanted)
     data, gpu, libraries = notes.machine_notes(["03", "04"])
     assert "make data" in data
     assert "lesson 03 runs on the CPU" in gpu
-    assert "need h5py; `pip install 'feeding-the-gpu[formats]'`" in libraries
+    assert "need no-h5py; `pip install 'feeding-the-gpu[formats]'`" in libraries
     assert len(notes.machine_notes(["00"])) == 1
