@@ -38,7 +38,7 @@ def test_map_leaves_out_what_another_need_implies():
 
 
 def test_title_that_a_student_wrote_stays_within_its_box():
-    assert 'L00["00 a  b"]' in map_of_lessons([LessonFacts("00_a", '00 a"]\n-->b')])
+    assert 'L00["00 a--b"]' in map_of_lessons([LessonFacts("00_a", '00 a"]\n-->b')])
 
 
 @pytest.mark.parametrize("text", ["", "#", "# ", "Lesson", "\n# Later", "# Lesson 00: \n"])
