@@ -41,19 +41,22 @@ def test_page_counts_a_passed_exercise(page: Page, lab: str, solved_lesson: Path
     index = write_index(solved_lesson.parents[1])
     server, query = lab.split("/lab/tree/")[0], lab.split("?")[1]
     page.goto(f"{server}/lab/tree/one lesson/{index.name}?reset&{query}")
+    page.wait_for_selector(KERNEL_READY)
     shown = page.locator(".jp-OutputArea .jp-RenderedMarkdown")
+    shown.wait_for()
     expect(shown).to_contain_text("0 of 4 exercises passed. Continue with 01 One exercise of it")
     expect(shown.get_by_role("heading", level=2)).to_have_text(["Where you are", "Lessons", "Map"])
 
     shown.get_by_role("link", name="01 One exercise of it").first.click()
+    page.wait_for_url("**/01_jpeg_vs_zip.ipynb*")
     lesson = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
-    expect(lesson.get_by_role("heading", level=1)).to_contain_text("Lesson 01")
+    lesson.get_by_role("heading", name="Lesson 01").wait_for()
     page.wait_for_selector(KERNEL_READY)
     run_all(page)
     save(page, solved_lesson)
 
     lesson.get_by_role("link", name="All lessons").click()
-    expect(shown).to_be_visible()
+    page.wait_for_url(f"**/{index.name}*")
     run_all(page)
     expect(shown).to_contain_text("1 of 4 exercises passed.")
     folder = COURSE / "artifacts" / "browser"
