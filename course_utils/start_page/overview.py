@@ -36,7 +36,7 @@ class CourseOverview:
                 *self.notes,
                 "## Lessons",
                 "\n".join(
-                    ["| lesson | minutes | what you need | exercises |", "|---|---|---|---|", *self._rows()]
+                    ["| lesson | exercises | minutes | what you need |", "|---|---|---|---|", *self._rows()]
                 ),
                 "## Map",
                 f"```mermaid\n{map_of_lessons(facts)}\n```",
@@ -58,7 +58,7 @@ class CourseOverview:
     def _rows(self) -> Iterator[str]:
         for one in self.lessons:
             needs = one.facts.needs.replace("|", "\\|")
-            yield f"| {_link(one)} | {one.facts.minutes} | {needs} | {exercises_told(one)} |"
+            yield f"| {_link(one)} | {exercises_told(one)} | {one.facts.minutes} | {needs} |"
 
 
 def course_overview(folder: Path | None = None, this_machine: bool = True) -> CourseOverview:
