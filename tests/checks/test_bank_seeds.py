@@ -75,7 +75,7 @@ def cheaper_checks(tmp_path_factory) -> Iterator[None]:
         yield
 
 
-@functools.cache
+@functools.lru_cache(2)  # only those of the exercise at hand: what a process holds is copied by each fork
 def draw_once(check: Check, **smaller: Any) -> Check:
     """Return a check that draws its inputs once for each seed; encoding keeps them as they are."""
     drawn = functools.cache(lambda state: check.make(np.random.default_rng(state), **smaller))
