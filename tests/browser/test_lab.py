@@ -90,5 +90,4 @@ def test_solved_lesson_passes_validation(page: Page, lab: str, lesson: Lesson):
     page.get_by_role("button", name="Validate").click()
     dialog = page.locator(".jp-Dialog")
     dialog.wait_for(timeout=RUN_MS)
-    keep_screenshots(page, f"{lesson.name}-validated")
     assert "Success! Your notebook passes all the tests." in dialog.inner_text()

@@ -174,7 +174,7 @@ def test_pipeline_sliders_print_the_numbers_of_the_model():
 
 
 @pytest.mark.proof
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     settings=st.builds(
         Pipeline,
