@@ -1,3 +1,4 @@
+import fcntl
 import os
 import re
 import shutil
@@ -176,17 +177,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="session")
 def photo_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with 40 photographs in all three forms and their manifest; no test may change it."""
-    return photographs(40, tmp_path_factory.mktemp("photo_set"))
+    return photographs(40, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def lesson_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A set that is big enough for a lesson and quicker than the default one."""
-    return photographs(400, tmp_path_factory.mktemp("lesson_data"))
+    """A set that is big enough for a lesson and quicker than the default one; no test may change it."""
+    return photographs(400, tmp_path_factory)
 
 
-def photographs(count: int, folder: Path) -> Path:
-    assert main(["photos", "--count", str(count), "--out", str(folder), "--workers", "1"]) == 0
+def photographs(count: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a set, which all processes of this test run share: the first one makes it, the others find it."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"photographs_{count}"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert main(["photos", "--count", str(count), "--out", str(folder), "--workers", "1"]) == 0
     return folder
 
 

@@ -18,8 +18,9 @@ from pathlib import Path
 from PIL import Image
 from tqdm import tqdm
 
+from data_setup import cli
 from data_setup.cli import main
-from data_setup.create import builder, encoded_set, publish, render
+from data_setup.create import builder, encoded_set, publish, render, worker_pool
 from data_setup.inspect import adopt
 from data_setup.sources import collection_source, full_size_photos, photo_source
 from tests.data_setup.faults.power_cuts import power_cuts
@@ -100,8 +101,9 @@ class Runner:
 
 
 def remember_what_never_changes() -> None:
-    """Let the children inherit pixels and versions: they are not what is tested."""
+    """Let the children inherit pixels, versions and the parser: they are not what is tested."""
     for owner, name in (
+        (cli, "_parser"),
         (photo_source.PhotoSource, "render"),
         (full_size_photos.FullSizePhotos, "render"),
         (collection_source, "to_square"),
@@ -118,7 +120,7 @@ def remember_what_never_changes() -> None:
 
 
 def run(request: Request) -> None:
-    builder.CHUNK = 2  # so that a few images are several chunks
+    builder.CHUNK = worker_pool.CHUNK = 2  # so that a few images are several chunks
     terminal, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: PTH123, SIM115 - until the process ends
     remember_what_never_changes()
     inputs = Path(request.behind) / "inputs"
