@@ -12,7 +12,6 @@ from nbval.plugin import IPyNbCell
 from playwright.sync_api import Browser, sync_playwright
 from xdist.scheduler import LoadFileScheduling
 
-from course_utils.storage import strace
 from data_setup.cli import main
 from tests.image_set import image_set  # noqa: F401 - a fixture
 from tests.lessons.lesson import COURSE, LESSONS
@@ -41,7 +40,6 @@ LONGEST = (
 BY_LESSON = ("test_lab.py", "test_answers.py")
 BY_EXERCISE = ("test_bank_seeds.py", "test_forgeries.py")
 BY_TEST = "test_fuzz.py"
-NEEDS_STRACE = "needs-strace"  # a tag of cells
 # These take many seconds each; `make check` leaves them out.
 SLOW = {
     *LONGEST,
@@ -127,12 +125,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     rank = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(item.path.name, len(LONGEST)))
     for item in items:
-        is_cell = isinstance(item, IPyNbCell)
-        if is_cell or item.path.name in SLOW:
+        if isinstance(item, IPyNbCell) or item.path.name in SLOW:
             item.add_marker(pytest.mark.slow)
-        # Where nothing can be traced, such a cell says why, and its saved output is not compared.
-        if is_cell and NEEDS_STRACE in item.cell.metadata.get("tags", ()) and strace.why_not_traceable():
-            item.options["check"] = False
 
 
 class ByFileOrPart(LoadFileScheduling):
@@ -177,22 +171,26 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="session")
 def photo_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with 40 photographs in all three forms and their manifest; no test may change it."""
-    return photographs(40, tmp_path_factory)
+    return shared_photographs(40, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def lesson_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A set that is big enough for a lesson and quicker than the default one; no test may change it."""
-    return photographs(400, tmp_path_factory)
+    return shared_photographs(400, tmp_path_factory)
 
 
-def photographs(count: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a set, which all processes of this test run share: the first one makes it, the others find it."""
+def shared_photographs(count: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a set for all processes of this test run: the first one makes it, the others find it."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"photographs_{count}"
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert main(["photos", "--count", str(count), "--out", str(folder), "--workers", "1"]) == 0
+        return photographs(count, folder)
+
+
+def photographs(count: int, folder: Path) -> Path:
+    assert main(["photos", "--count", str(count), "--out", str(folder), "--workers", "1"]) == 0
     return folder
 
 
