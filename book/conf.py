@@ -12,7 +12,7 @@ version = release = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml")
 language = "en"
 default_role = "code"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "book.cross_references"]
 nb_execution_mode = "off"
 nb_merge_streams = True
 myst_enable_extensions = ["attrs_block", "deflist"]

@@ -12,11 +12,15 @@ from latex2mathml.converter import convert
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
-from book.glossary import Glossary
+from course_utils.grading.links import PackageNames
 from course_utils.grading.nbgrader_plugins.navigation import without_links
 from course_utils.start_page import LessonFacts, read_facts
 
 ALT_LENGTH = 300
+_LINK_OUTSIDE = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\(\.\./[^)]*\)")
+_LINK_TO_SOURCE = re.compile(r"\[`(?P<span>[^`]+)`\]\(\.\./\.\./course_utils/[^)]*\)")
+# The anchors of headings are in lower case in the book, and not in JupyterLab.
+_LINK_TO_TERM = re.compile(r"\]\(\.\./glossary\.md#[^)]*\)")
 _FORMULA = re.compile(r"\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$\n]+)\$", re.DOTALL)
 _CODE = re.compile(r"(```.*?```|`[^`\n]+`)", re.DOTALL)
 
@@ -48,6 +52,15 @@ class LessonPage:
         return notebook
 
     @property
+    def unlinked(self) -> NotebookNode:
+        """The notebook that students get, without links to files beside its folder, for other pages."""
+        notebook = self.released
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = _LINK_OUTSIDE.sub(r"\g<text>", cell.source)
+        return notebook
+
+    @property
     def solution(self) -> NotebookNode:
         """The notebook with solutions and saved outputs."""
         return self._read("solutions")
@@ -71,19 +84,18 @@ class LessonPage:
     def _facts(self) -> LessonFacts:
         return read_facts(self.name, self.released.cells[0].source)
 
-    def notebook(self, glossary: Glossary, links: str) -> NotebookNode:
+    def notebook(self, links: str) -> NotebookNode:
         """Return the notebook of the page.
 
         Args:
-            glossary: Whose terms are linked where the lesson uses them first.
             links: Markdown that stands below the title: where the lesson can be opened.
         """
         notebook = self.released
         outputs = saved_outputs(self.solution)
-        linker = glossary.linker()
+        names = PackageNames("\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code"))
         for place, cell in enumerate(notebook.cells):
             if cell.cell_type == "markdown":
-                cell.source = linker.link(with_formulas(cell.source))
+                cell.source = with_formulas(with_page_links(cell.source, names))
             else:
                 cell.outputs = [] if is_solution(cell) or is_grade(cell) else outputs.get(cell.id, [])
                 describe_figures(cell, notebook.cells[place + 1 :])
@@ -120,6 +132,22 @@ def alternative_text(markdown: str) -> str:
         return paragraph
     sentences = paragraph[:ALT_LENGTH].rpartition(". ")[0]
     return f"{sentences or paragraph[:ALT_LENGTH]}."
+
+
+def with_page_links(markdown: str, names: PackageNames) -> str:
+    """Return a lesson's text whose links to the glossary and to sources lead to pages of the book.
+
+    Args:
+        markdown: A text of a released lesson.
+        names: The names of the package that the lesson uses.
+    """
+
+    def source(found: re.Match[str]) -> str:
+        place = names.place(found["span"])
+        return f"{{py:obj}}`{found['span']} <{place.dotted}>`" if place else f"`{found['span']}`"
+
+    markdown = _LINK_TO_SOURCE.sub(source, markdown)
+    return _LINK_TO_TERM.sub(lambda found: found[0].lower(), markdown)
 
 
 def with_formulas(markdown: str) -> str:

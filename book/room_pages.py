@@ -1,37 +1,48 @@
 """Pages about the rooms of `course_utils`, from their docstrings."""
 
+import re
 from pathlib import Path
 
 # Lessons import the first ones; what checks and grades them is for teachers.
 FOR_TEACHERS = ("course_utils.checks", "course_utils.grading")
+_OFFERED = re.compile(r" import \w+ as (\w+)$", re.MULTILINE)
 
 
 def room_names(course: Path, for_teachers: bool = False) -> list[str]:
-    """Return the packages of `course_utils` that list what others may import, sorted.
+    """Return the packages of `course_utils` that list what others may import, and its own modules, sorted.
 
     Args:
         course: The folder of the course.
         for_teachers: The rooms that check and grade, instead of those that lessons import.
     """
-    stubs = (course / "course_utils").rglob("__init__.pyi")
-    names = sorted(".".join(stub.parent.relative_to(course).parts) for stub in stubs)
+    package = course / "course_utils"
+    places = [stub.parent for stub in package.rglob("__init__.pyi")]
+    places += [path.with_suffix("") for path in package.glob("[!_]*.py")]
+    names = sorted(".".join(place.relative_to(course).parts) for place in places)
     return [name for name in names if name.startswith(FOR_TEACHERS) == for_teachers]
 
 
-def room_page(name: str, indexed: bool = True) -> str:
+def offered(course: Path, room: str) -> list[str]:
+    """Return what a room lists for others."""
+    stub = course.joinpath(*room.split("."), "__init__.pyi")
+    return _OFFERED.findall(stub.read_text()) if stub.is_file() else []
+
+
+def room_page(course: Path, name: str, indexed: bool = True) -> str:
     """Return the page of a room in Markdown: what it offers, with signatures and docstrings.
 
     Args:
+        course: The folder of the course.
         name: The room, such as `course_utils.data`.
         indexed: Whether links lead to what it describes; of rooms that offer the same, only one can be.
     """
+    imported = "\n   :imported-members:" if offered(course, name) else ""
     index = "" if indexed else "\n   :no-index:"
     return f"""# `{name.removeprefix("course_utils.")}`
 
 ```{{eval-rst}}
 .. automodule:: {name}
-   :members:
-   :imported-members:
+   :members:{imported}
    :show-inheritance:{index}
 ```
 """

@@ -6,12 +6,10 @@ from pathlib import Path
 import nbformat
 
 from book import benchmark_pages, readme, room_pages
-from book.glossary import Glossary
 from book.lesson_pages import LessonPage
 from book.open_links import OpenLinks
 from course_utils.grading.course.lesson import lesson_names
-
-PAGES = Path(__file__).with_name("pages")
+from course_utils.grading.links import PAGE
 
 
 def write_sources(course: Path, target: Path, links: OpenLinks) -> None:
@@ -22,7 +20,6 @@ def write_sources(course: Path, target: Path, links: OpenLinks) -> None:
         target: An empty folder.
         links: Where lessons can be opened.
     """
-    shutil.copytree(PAGES, target, dirs_exist_ok=True)
     lessons = [LessonPage(course, name) for name in lesson_names(course / "solutions")]
     write_lessons(lessons, target / "lessons", {one.name: links.of(one.name) for one in lessons})
     write_rooms(course, target / "rooms")
@@ -35,12 +32,14 @@ def write_sources(course: Path, target: Path, links: OpenLinks) -> None:
 
 def write_lessons(lessons: list[LessonPage], target: Path, links: dict[str, str]) -> None:
     """Write the lessons as students read them; `links` has what stands below each title, by lesson."""
-    glossary = Glossary.read(PAGES / "glossary.md")
+    target.mkdir()
+    # Beside the lessons, as in `notebooks/`: the same links lead to it.
+    shutil.copy(lessons[0].folder.with_name(PAGE), target)
     for lesson in lessons:
         folder = target / lesson.name
         folder.mkdir(parents=True)
         lesson.copy_files(folder)
-        notebook = lesson.notebook(glossary, links[lesson.name])
+        notebook = lesson.notebook(links[lesson.name])
         nbformat.write(notebook, folder / f"{lesson.name}.ipynb")
 
 
@@ -49,7 +48,7 @@ def write_rooms(course: Path, target: Path, for_teachers: bool = False) -> None:
     target.mkdir()
     names = room_pages.room_names(course, for_teachers)
     for name in names:
-        (target / f"{name}.md").write_text(room_pages.room_page(name, indexed=not for_teachers))
+        (target / f"{name}.md").write_text(room_pages.room_page(course, name, indexed=not for_teachers))
     title = "Checks and grading" if for_teachers else "The course's package"
     intro = "The rooms of `course_utils`; each page is made from the docstrings."
     (target / "index.md").write_text(f"# {title}\n\n{intro}\n\n{toctree(names)}")
@@ -78,7 +77,7 @@ def _index(course: Path, lessons: list[LessonPage]) -> str:
     rows = [f"| [{one.title}](lessons/{one.name}/{one.name}.ipynb) | {one.minutes} |" for one in lessons]
     table = "\n".join(["| lesson | minutes |", "|---|---|", *rows])
     entries = [f"{one.title} <lessons/{one.name}/{one.name}>" for one in lessons]
-    more = ["run_it_yourself", "glossary", "benchmarks/index", "rooms/index"]
+    more = ["run_it_yourself", "lessons/glossary", "benchmarks/index", "rooms/index"]
     return (
         f"# Feeding the GPU\n\n{readme.introduction(course)}\n\n## Lessons\n\n{table}\n\n"
         f"{toctree(entries, 'Lessons', hidden=True)}\n{toctree(more, 'More', hidden=True)}"

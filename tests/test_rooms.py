@@ -54,8 +54,8 @@ MAY_IMPORT = {
         "system", "validation",
     },
     "course_utils.grading.nbgrader_plugins": {
-        "checks.core", "grading.course", "grading.notebook", "grading.scoring", "grading.submission",
-        "start_page", "system", "validation",
+        "checks.core", "grading.course", "grading.links", "grading.notebook", "grading.scoring",
+        "grading.submission", "start_page", "system", "validation",
     },
     "course_utils.grading.site": {"start_page", "update"},
     "course_utils.grading": {

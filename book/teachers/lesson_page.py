@@ -39,7 +39,7 @@ def _parts(lesson: LessonPage, mistakes: int) -> Iterator[str]:
     found = list(exercises(lesson.solution))
     yield f"# {lesson.title}"
     yield _links(lesson)
-    yield f"**Needs:** {needs(lesson.released)}"
+    yield f"**Needs:** {needs(lesson.unlinked)}"
     points = ", ".join(f"{one.title.partition(':')[0].lower()}: {one.points:g}" for one in found)
     yield f"**Points of the exercises:** {points}; {sum(one.points for one in found):g} in all."
     yield _part("What it is for", by_hand)
@@ -51,7 +51,7 @@ def _parts(lesson: LessonPage, mistakes: int) -> Iterator[str]:
         yield "## Show, on the big screen"
         yield from (f"{one.say}\n\n{shown_cell(lesson.solution, one.cell)}" for one in guide.show)
     yield "## Questions to ask aloud\n\nThe lesson's own questions, in its order; its answers are folded."
-    for question in questions(lesson.released):
+    for question in questions(lesson.unlinked):
         yield f"**{question.text}** (in *{question.section}*)\n\n{folded('Answer', question.answer)}"
     if guide:
         yield "## What students ask"
@@ -71,7 +71,7 @@ def _part(title: str, by_hand: dict[str, str], level: int = 2) -> str:
 
 
 def _minutes(lesson: LessonPage, guide: Guide | None) -> str:
-    table = minutes.plan(minutes.sections(lesson.released), guide.half_time if guide else ())
+    table = minutes.plan(minutes.sections(lesson.unlinked), guide.half_time if guide else ())
     return f"## Minute by minute\n\n{table}"
 
 

@@ -22,7 +22,7 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
 
 def lesson_slides(lesson: LessonPage) -> str:
     """Return the slides of a lesson as one HTML page."""
-    slides = list(_slides(lesson.released, saved_outputs(lesson.solution)))
+    slides = list(_slides(lesson.unlinked, saved_outputs(lesson.solution)))
     sections = "\n".join(
         f'<section id="slide-{number}" tabindex="-1" aria-label="Slide {number}">{slide}</section>'
         for number, slide in enumerate([f"<h1>{html.escape(lesson.title)}</h1>", *slides], start=1)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from book import readme
 from book.lesson_pages import LessonPage
-from book.student_book import PAGES as SHARED_PAGES
 from book.student_book import toctree, write_lessons, write_rooms
 from book.teachers import timetable
 from book.teachers.lesson_page import SLIDES, lesson_page
@@ -30,7 +29,6 @@ def write_sources(course: Path, target: Path, mistakes: int) -> None:
     for lesson in lessons:
         (target / f"{lesson.name}.md").write_text(f"{lesson_page(lesson, mistakes)}\n")
     write_lessons(lessons, target / "lessons", {one.name: _teach(one.name) for one in lessons})
-    (target / "glossary.md").write_text((SHARED_PAGES / "glossary.md").read_text())
     write_rooms(course, target / "rooms", for_teachers=True)
     _write_general_pages(course, target)
     teach = [f"{lesson.title} <{lesson.name}>" for lesson in lessons]
@@ -39,7 +37,7 @@ def write_sources(course: Path, target: Path, mistakes: int) -> None:
     contents = [
         toctree(general, "A course", hidden=True),
         toctree(teach, "Teach a lesson", hidden=True),
-        toctree([*read, "glossary"], "What students read", hidden=True),
+        toctree([*read, "lessons/glossary"], "What students read", hidden=True),
         toctree(["rooms/index"], "Checks and grading", hidden=True),
     ]
     (target / "index.md").write_text("\n".join([(PAGES / "index.md").read_text(), *contents]))

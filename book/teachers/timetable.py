@@ -52,7 +52,7 @@ def lesson_minutes(course: Path, slot: Slot) -> int:
         return 0
     first, last = slot.sections
     guide = read_guide(slot.lesson)
-    found = work(sections(LessonPage(course, slot.lesson).released))[first - 1 : last]
+    found = work(sections(LessonPage(course, slot.lesson).unlinked))[first - 1 : last]
     left_out = sum(guide.exercises[name].minutes for name in slot.without) if guide else 0
     return sum(one.minutes for one in found) - left_out
 

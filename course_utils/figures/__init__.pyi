@@ -1,2 +1,11 @@
+from .palette import BLUE as BLUE
+from .palette import GREEN as GREEN
+from .palette import ORANGE as ORANGE
+from .palette import PURPLE as PURPLE
+from .palette import RED as RED
+from .palette import SERIES as SERIES
+from .palette import SKY as SKY
+from .palette import VIOLET as VIOLET
+from .palette import YELLOW as YELLOW
 from .style import INK as INK
 from .style import use_course_style as use_course_style

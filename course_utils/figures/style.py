@@ -1,9 +1,11 @@
-"""One style for all figures of the course: transparent, in a grey that is readable on white and on black."""
+"""One style for all figures of the course: transparent, and readable on white and on black."""
 
 import matplotlib as mpl
 from IPython import get_ipython
 from IPython.core.pylabtools import select_figure_formats
 from matplotlib_inline.config import InlineBackend
+
+from course_utils.figures.palette import SERIES
 
 __all__ = ["INK", "use_course_style"]
 
@@ -12,10 +14,11 @@ INK = "#767676"
 
 
 def use_course_style() -> None:
-    """Draw figures from now on without a background, and text, axes and outlines in `INK`."""
-    mpl.rc("axes", edgecolor=INK, facecolor="none", labelcolor=INK)
+    """Draw figures from now on without a background, in `INK`, and with lines in the colours of `SERIES`."""
+    mpl.rc("axes", edgecolor=INK, facecolor="none", labelcolor=INK, prop_cycle=mpl.cycler(color=SERIES))
     mpl.rc("legend", labelcolor=INK)
-    mpl.rc("patch", edgecolor=INK)
+    # Outlines: orange and yellow have little contrast with white.
+    mpl.rc("patch", edgecolor=INK, force_edgecolor=True)
     mpl.rc("text", color=INK)
     mpl.rc("xtick", color=INK)
     mpl.rc("ytick", color=INK)

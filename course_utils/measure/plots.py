@@ -6,12 +6,12 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
-from course_utils.figures import INK
+from course_utils.figures import BLUE, INK, ORANGE
 from course_utils.measure.results import BenchmarkResult, Summary
 
 __all__ = ["plot_cold_and_warm", "plot_epochs", "plot_pairs", "plot_steps"]
 
-COLD, WARM = "tab:blue", "tab:orange"
+COLD, WARM = BLUE, ORANGE
 
 
 def plot_epochs(result: BenchmarkResult, ax: Axes | None = None) -> Axes:
@@ -64,7 +64,7 @@ def plot_steps(costs: Mapping[str, np.ndarray], ax: Axes | None = None) -> Axes:
     """
     ax = ax or plt.subplots(figsize=(7, 0.8 + 0.35 * len(costs)), layout="constrained")[1]
     low, middle, high = np.array(list(costs.values())).T
-    ax.barh(list(costs), middle, xerr=[middle - low, high - middle], color="tab:blue", ecolor=INK)
+    ax.barh(list(costs), middle, xerr=[middle - low, high - middle], color=BLUE, ecolor=INK)
     ax.invert_yaxis()
     ax.set_xlabel("time for one image, one core, warm cache (µs)")
     return ax
@@ -90,7 +90,7 @@ def plot_pairs(
     """
     ax = ax or plt.subplots(figsize=(7, 1.4 + 0.3 * len(pairs)), layout="constrained")[1]
     first, second = np.array(list(pairs.values())).T
-    ax.hlines(list(pairs), first, second, color="tab:gray", zorder=1)
+    ax.hlines(list(pairs), first, second, color=INK, zorder=1)
     ax.scatter(first, list(pairs), color=COLD, label=labels[0])
     ax.scatter(second, list(pairs), color=WARM, label=labels[1])
     ax.set_xscale("log")

@@ -11,9 +11,11 @@ import pynvml
 import torch
 from matplotlib.axes import Axes
 
+from course_utils.figures import GREEN, SKY
+
 __all__ = ["Utilisation", "cpu_sampler", "gpu_sampler"]
 
-COLOURS = ("#009E73", "#56B4E9")
+COLOURS = (GREEN, SKY)
 Sampler = Callable[[], dict[str, float]]
 
 

@@ -8,21 +8,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from course_utils.figures import INK
+from course_utils.figures import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY, YELLOW
 from course_utils.pipeline.trace import STAGES, Run, Span
 
-# Okabe and Ito's palette, which can be distinguished with every common colour blindness.
 COLOURS = {
-    "read": "#E69F00",
-    "decode": "#56B4E9",
-    "load": "#56B4E9",
-    "collate": "#0072B2",
-    "pin": "#CC79A7",
-    "wait": "#999999",
-    "transfer": "#F0E442",
-    "compute": "#009E73",
+    "read": ORANGE,
+    "decode": SKY,
+    "load": SKY,
+    "collate": BLUE,
+    "pin": PURPLE,
+    "wait": "#D0D0D0",
+    "transfer": YELLOW,
+    "compute": GREEN,
 }
-IDLE_COLOUR = "#D55E00"
+IDLE_COLOUR = RED
 IDLE_ROW = "idle"
 MAX_WORKER_LANES = 8
 # Inches: what a notebook shows without scaling it down, and one chart alone.

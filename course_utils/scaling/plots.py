@@ -7,13 +7,11 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
-from course_utils.figures import INK
+from course_utils.figures import INK, SERIES
 from course_utils.scaling.training_time import NODES, Point, useful_nodes
 
 __all__ = ["draw_scaling", "frame_scaling", "plot_scaling", "plot_ways"]
 
-# Okabe and Ito's palette, which can be distinguished with every common colour blindness.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#999999")
 MARKERS = "os^DvpX"
 
 
@@ -32,7 +30,7 @@ def plot_ways(
         ax: Axes to draw on; by default those of a new figure.
     """
     ax = ax or plt.subplots(figsize=(8, 4), layout="constrained")[1]
-    for (name, function), colour, marker in zip(seconds.items(), cycle(COLOURS), cycle(MARKERS)):
+    for (name, function), colour, marker in zip(seconds.items(), cycle(SERIES), cycle(MARKERS)):
         ax.plot(nodes, [function(number) for number in nodes], color=colour, marker=marker, ms=5, label=name)
     _node_axis(ax, nodes)
     ax.set_yscale("log")
@@ -73,7 +71,7 @@ def draw_scaling(points: Mapping[str, Sequence[Point]], ax: Axes) -> None:
     nodes = [point.nodes for point in next(iter(points.values()))]
     perfect = [best.images_per_second * number / best.nodes for number in nodes]
     ax.plot(nodes, perfect, color=INK, linestyle=":", label="no limit but nodes")
-    for (name, series), colour, marker in zip(points.items(), cycle(COLOURS), cycle(MARKERS)):
+    for (name, series), colour, marker in zip(points.items(), cycle(SERIES), cycle(MARKERS)):
         rates = [point.images_per_second for point in series]
         ax.plot(nodes, rates, color=colour, marker=marker, ms=5, label=name)
         last = useful_nodes(series)

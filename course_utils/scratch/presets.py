@@ -41,7 +41,7 @@ PRESETS = {
         "#SBATCH --constraint=scratch-node",
         "Only some nodes have the NVMe disk behind /scratch-node; TMPDIR points to it on those alone. It is "
         "deleted when the job ends.",
-        "https://servicedesk.surfsara.nl/wiki/display/WIKI/Snellius+filesystems",
+        "https://servicedesk.surf.nl/wiki/display/WIKI/Snellius+filesystems",
         "2026-11-22",
     ),
     "lumi": Preset(

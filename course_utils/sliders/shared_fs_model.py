@@ -6,12 +6,12 @@ from dataclasses import replace
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
+from course_utils.figures import BLUE
 from course_utils.sliders.panel import Drawing, Panel, Slider, named
 from course_utils.storage import FileOps, SharedFilesystem
 
 __all__ = ["shared_fs_sliders"]
 
-COLOUR = "#0072B2"
 SECONDS = (0.01, 2_000)
 LABELS = 0.6  # inches below the bars
 
@@ -66,4 +66,4 @@ def _frame(axes: Axes) -> None:
 def _bars(axes: Axes, waits: Mapping[str, float]) -> None:
     # A bar on a logarithmic scale begins at the left edge, whatever its length.
     lengths = [max(seconds - SECONDS[0], 0) for seconds in waits.values()]
-    axes.barh(list(waits), lengths, left=SECONDS[0], color=COLOUR)
+    axes.barh(list(waits), lengths, left=SECONDS[0], color=BLUE)

@@ -130,7 +130,7 @@ PHOTOGRAPHS = (
         384,
         "NASA and ESA, Hubble eXtreme Deep Field",
         PUBLIC,
-        "http://hubblesite.org/newscenter/archive/releases/2012/37/image/a/",
+        "https://hubblesite.org/newscenter/archive/releases/2012/37/image/a/",
     ),
     Photograph(
         "grass",

@@ -6,16 +6,14 @@ from pathlib import Path
 import pytest
 from nbgrader.utils import is_grade, is_solution
 
-from book.glossary import Glossary
-from book.lesson_pages import ALT_LENGTH, LessonPage, alternative_text, with_formulas
+from book.lesson_pages import ALT_LENGTH, LessonPage, alternative_text, with_formulas, with_page_links
+from course_utils.grading.links import PackageNames
 from tests.lessons.lesson import COURSE, Lesson, code_cells, read
-
-NO_TERMS = Glossary("")
 
 
 @pytest.fixture(scope="module")
 def page(lesson: Lesson):
-    return LessonPage(COURSE, lesson.name).notebook(NO_TERMS, links="")
+    return LessonPage(COURSE, lesson.name).notebook(links="")
 
 
 def test_code_is_that_of_the_release(lesson: Lesson, page):
@@ -73,3 +71,17 @@ def test_pictures_stand_beside_the_page(lesson: Lesson, tmp_path: Path):
     LessonPage(COURSE, lesson.name).copy_files(tmp_path)
     copied = {path.name for path in tmp_path.rglob("*.svg")}
     assert copied == {path.name for path in lesson.release.parent.glob("pictures/*.svg")}
+
+
+def test_links_to_sources_lead_to_the_pages_of_rooms():
+    names = PackageNames("from course_utils.data import JpegDataset\n")
+    text = "[`JpegDataset??`](../../course_utils/data/datasets.py), [DataLoader](../glossary.md#DataLoader)"
+    assert with_page_links(text, names) == (
+        "{py:obj}`JpegDataset?? <course_utils.data.JpegDataset>`, [DataLoader](../glossary.md#dataloader)"
+    )
+
+
+def test_other_pages_show_texts_without_links_beside_the_lesson(lesson: Lesson):
+    texts = [cell.source for cell in LessonPage(COURSE, lesson.name).unlinked.cells]
+    assert not [text for text in texts if "](../" in text]
+    assert any("](https://" in text for text in texts)

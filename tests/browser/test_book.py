@@ -208,6 +208,54 @@ def test_axe_finds_what_is_wrong(browser: Browser, axe: str):
     page.close()
 
 
+LESSON = LESSONS[-1].name
+KINDS = {
+    "index": "students/site/index.html",
+    "lesson": f"students/site/lessons/{LESSON}/{LESSON}.html",
+    "glossary": "students/site/lessons/glossary.html",
+    "room": "students/site/rooms/course_utils.scratch.html",
+    "benchmark": "students/site/benchmarks/other_formats.html",
+    "search": "students/site/search.html?q=page+cache",
+    "a teacher's lesson": f"teachers/site/{LESSON}.html",
+}
+FIND_CONTROLS = """() => {
+    const shown = element =>
+        element.checkVisibility({checkVisibilityCSS: true}) && element.getClientRects().length;
+    const scrolls = element => element.scrollWidth > element.clientWidth + 1
+        && ['auto', 'scroll'].includes(getComputedStyle(element).overflowX);
+    window.controls = new Set([...document.querySelectorAll('a[href], button, input, select, summary')]
+        .filter(element => shown(element) && !element.disabled && !element.closest('[inert]')));
+    for (const element of document.querySelectorAll('main *'))
+        if (shown(element) && scrolls(element) && !element.querySelector('a[href]')) controls.add(element);
+    window.reached = new Set();
+    window.unseen = [];
+    document.addEventListener('focusin', ({target}) => {
+        reached.add(target);
+        const style = getComputedStyle(target);
+        const outline = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth);
+        if (!outline && style.boxShadow === 'none')
+            unseen.push(target.outerHTML.slice(0, 160));
+    });
+    return controls.size;
+}"""
+NOT_REACHED = "() => [...controls].filter(one => !reached.has(one)).map(one => one.outerHTML.slice(0, 160))"
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_keyboard_reaches_every_control_and_shows_it(browser: Browser, address: str, kind: str, size: str):
+    page = browser.new_page(viewport=SIZES[size], reduced_motion="reduce")
+    page.goto(address + KINDS[kind])
+    page.wait_for_load_state("networkidle")
+    controls = page.evaluate(FIND_CONTROLS)
+    assert controls > 5
+    for _ in range(controls + 20):
+        page.keyboard.press("Tab")
+    assert not page.evaluate(NOT_REACHED)
+    assert not page.evaluate("unseen")
+    page.close()
+
+
 def test_keyboard_opens_an_answer_and_the_search(browser: Browser, address: str):
     lesson = LESSONS[0].name
     page = browser.new_page(viewport=SIZES["desktop"])

@@ -3,6 +3,7 @@
 import argparse
 import hashlib
 import logging
+import shutil
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +13,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config.loader import PyFileConfigLoader
 
 from course_utils.grading.course import lesson_names
+from course_utils.grading.links import PAGE
 from course_utils.start_page import INDEX
 
 SUMS = "SHA256SUMS"  # digests of a release's files, in the format of `sha256sum --check`
@@ -26,7 +28,8 @@ def generate(course: Path, target: Path) -> None:
 
     Args:
         course: The course's folder, with `nbgrader_config.py` and `solutions/`.
-        target: The folder to create; it gets one folder per lesson, and `SHA256SUMS` of their files.
+        target: The folder to create; it gets one folder per lesson, the glossary, and `SHA256SUMS`
+            of their files.
 
     Raises:
         NbGraderException: nbgrader refuses a solution; its message names the notebook.
@@ -41,6 +44,8 @@ def generate(course: Path, target: Path) -> None:
         config.CourseDirectory.assignment_id = lesson
         folders = CourseDirectory(config=config)
         GenerateAssignment(coursedir=folders, config=config).start()
+    if (course / "solutions" / PAGE).is_file():
+        shutil.copy(course / "solutions" / PAGE, target)
     (target / SUMS).write_text("".join(_sum(target / name, name) for name in _files(target)))
 
 

@@ -1,0 +1,6 @@
+from .glossary import PAGE as PAGE
+from .glossary import Glossary as Glossary
+from .linker import Entry as Entry
+from .linker import Linker as Linker
+from .package_names import PackageNames as PackageNames
+from .package_names import Place as Place
