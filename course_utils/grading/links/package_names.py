@@ -12,7 +12,7 @@ NOT_TO_READ = tuple(f"{PACKAGE.name}.{room}" for room in ("checks", "grading"))
 _IMPORT = re.compile(r"^from (course_utils[\w.]*) import (\([^)]*\)|[^\n#]+)", re.MULTILINE)
 # A class or function of the lesson's own, or a parameter of the same name.
 _OWN = re.compile(r"^(?:class|def) (\w+)|[(,]\s*(\w+)=(?!=)", re.MULTILINE)
-_OFFERED = re.compile(r"^from (?P<module>\.[\w.]*) import \w+ as (?P<name>\w+)$", re.MULTILINE)
+_OFFERED = re.compile(r"^from (?P<module>\.[\w.]*) import (?P<inside>\w+) as (?P<name>\w+)$", re.MULTILINE)
 
 
 class Place(NamedTuple):
@@ -73,15 +73,19 @@ def _place(dotted: str) -> Place | None:
         return Place(_file(path.with_suffix(".py")), room if private else dotted)
     if _path(room).with_suffix(".py").is_file():
         return Place(_file(_path(room).with_suffix(".py")), dotted)
-    module = _offered(room).get(name)
-    return Place(_file(_path(f"{room}{module}").with_suffix(".py")), dotted) if module else None
+    module = _offered(room).get(name, "")
+    if (_path(f"{room}{module}") / "__init__.pyi").is_file() and module:
+        inner = _place(f"{room}{module}.{name}")
+        return Place(inner.file, dotted) if inner else None
+    path = _path(f"{room}{module}").with_suffix(".py")
+    return Place(_file(path), dotted) if module and path.is_file() else None
 
 
 def _offered(room: str) -> dict[str, str]:
     """Return the names that a room offers, with the modules, such as `.datasets`, that define them."""
     stub = _path(room) / "__init__.pyi"
     found = _OFFERED.finditer(stub.read_text() if stub.is_file() else "")
-    return {one["name"]: f".{one['name']}" if one["module"] == "." else one["module"] for one in found}
+    return {one["name"]: f".{one['inside']}" if one["module"] == "." else one["module"] for one in found}
 
 
 def _path(dotted: str) -> Path:

@@ -10,7 +10,7 @@ from course_utils.checks.core import CheckFailed
 from course_utils.data import (
     JpegDataset,
     index_path,
-    zip_format,
+    ZipIndex,
 )
 from course_utils.distributed.batch import PRESETS as SYSTEMS
 from course_utils.paths import data_dir
@@ -28,10 +28,10 @@ NAMES = PackageNames(CODE)
 @pytest.mark.parametrize(
     ("span", "file", "dotted"),
     [
-        ("JpegDataset", "course_utils/data/datasets.py", "course_utils.data.JpegDataset"),
+        ("JpegDataset", "course_utils/data/jpeg_dataset.py", "course_utils.data.JpegDataset"),
         ("simulate??", "course_utils/pipeline/model.py", "course_utils.pipeline.simulate"),
         ("data_dir()", "course_utils/paths.py", "course_utils.paths.data_dir"),
-        ("zip_format.scan", "course_utils/data/zip_format.py", "course_utils.data.zip_format"),
+        ("ZipIndex", "course_utils/data/zips/zip_index.py", "course_utils.data.ZipIndex"),
         ("PackInfo", "course_utils/data/pack.py", "course_utils.data.PackInfo"),
         ("Recorder??", "course_utils/pipeline/recorder.py", "course_utils.pipeline.Recorder"),
         ("course_utils.formats", "course_utils/formats/__init__.pyi", "course_utils.formats"),
