@@ -41,7 +41,6 @@ def test_page_counts_a_passed_exercise(page: Page, lab: str, solved_lesson: Path
     index = write_index(solved_lesson.parents[1])
     server, query = lab.split("/lab/tree/")[0], lab.split("?")[1]
     page.goto(f"{server}/lab/tree/one lesson/{index.name}?reset&{query}")
-    page.wait_for_selector(KERNEL_READY)
     shown = page.locator(".jp-OutputArea .jp-RenderedMarkdown")
     shown.wait_for()
     expect(shown).to_contain_text("0 of 4 exercises passed. Continue with 01 One exercise of it")
@@ -52,7 +51,7 @@ def test_page_counts_a_passed_exercise(page: Page, lab: str, solved_lesson: Path
     page.wait_for_url("**/01_jpeg_vs_zip.ipynb*")
     lesson = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
     lesson.get_by_role("heading", name="Lesson 01").wait_for()
-    page.wait_for_selector(KERNEL_READY)
+    page.wait_for_selector(KERNEL_READY, timeout=RUN_MS)
     run_all(page)
     save(page, solved_lesson)
 
