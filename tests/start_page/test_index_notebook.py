@@ -10,6 +10,7 @@ import pytest
 from course_utils.start_page import machine_notes as notes
 from course_utils.start_page.__main__ import main
 from course_utils.start_page.index_notebook import INDEX, write_index
+from course_utils.update import merge_notebooks
 from tests.start_page.lessons import WRITTEN, exercise, passed, save_lesson
 
 
@@ -79,3 +80,18 @@ def test_machine_without_data_gpu_and_libraries_says_what_to_do(tmp_path: Path, 
     assert "lesson 03 runs on the CPU" in gpu
     assert "need no-h5py; `pip install 'feeding-the-gpu[formats]'`" in libraries
     assert len(notes.machine_notes(["00"])) == 1
+
+
+def test_update_of_the_course_merges_the_page_and_keeps_what_is_the_students(tmp_path: Path):
+    """The students' repository tracks the page, and each `make lab` writes the student's one."""
+    save_lesson(tmp_path)
+    path = write_index(tmp_path)
+    base = json.loads(path.read_text())
+    save_lesson(tmp_path, exercise("json_labels", WRITTEN, passed()))
+    mine = json.loads(write_index(tmp_path).read_text())
+    mine["cells"].append({"cell_type": "markdown", "id": "mine", "metadata": {}, "source": "due on Friday"})
+    theirs = json.loads(json.dumps(base).replace("# Feeding the GPU", "# Feeding it"))
+    merged = merge_notebooks(base, mine, theirs)
+    assert [cell["id"] for cell in merged["cells"]] == ["introduction", "progress", "mine"]
+    assert merged["cells"][0]["source"].startswith("# Feeding it")
+    assert "1 of 4 passed" in str(merged["cells"][1]["outputs"])
