@@ -86,7 +86,7 @@ class PackedImages:
 
     def places(self, images: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Yield where the bytes of some images lie: open file, offsets and sizes, pack by pack."""
-        for number in np.unique(self._shard[images]):
+        for number in set(self._shard[images].tolist()):
             mine = self._member[images[self._shard[images] == number]]
             index = self._shards[number].index
             yield index.fileno(), index.table["offset"][mine], index.table["span"][mine]

@@ -1,7 +1,7 @@
 """One of the packs of a data set: its index, the decoder of its members, and the label of each image."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from course_utils.data.pack_access import layout_to_read, open_indexed_pack, req
 from course_utils.data.zips import ZipIndex, index_path
 
 
-class Shard(NamedTuple):
+@dataclass(frozen=True)
+class Shard:
     """An open pack.
 
     Args:

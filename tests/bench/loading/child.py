@@ -3,6 +3,7 @@
 A SPEC is a dict, in JSON on the command line: what to "do" with which "peer", and the file for the "result".
 """
 
+import gc
 import json
 import multiprocessing
 import os
@@ -55,6 +56,7 @@ def write(spec: dict) -> dict[str, dict[str, str]]:
 
 def measure(peer: Peer, spec: dict) -> dict[str, float]:
     """Time the first batch, the first epoch with a cold page cache, and later epochs with a warm one."""
+    gc.collect()  # what importing torch left would be collected in some loader's first epoch: 0.1 s
     folder, before = Path(spec["folder"]), memory(os.getpid())
     evicted = page_cache.evict(path for path in folder.rglob("*") if path.is_file())
     start = time.perf_counter()
