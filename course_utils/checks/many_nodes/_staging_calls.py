@@ -20,6 +20,7 @@ from course_utils.checks.core import AttemptOf, attempt, type_name
 from course_utils.system import ChildDiedError, in_child, waiting_child
 
 BLOCKED, DIED = "blocked", "died"
+BEGINS, ENDS = "begins", "ends"
 SLEEPS, REPEATS = 10, 50  # after so many, a process is waiting for another one
 _PATIENCE = 30  # seconds until the kernel ends a process that waits where nothing sees it
 Stage = Callable[..., object]
@@ -74,7 +75,9 @@ def call_limited(stage: Stage, source: Path, scratch: Path, limit: int, kill: bo
 
 
 @contextlib.contextmanager
-def paused_call(stage: Stage, source: Path, scratch: Path, moment: Moment) -> Iterator[Callable[[], Outcome]]:
+def paused_call(
+    stage: Stage, source: Path, scratch: Path, moment: Moment, tell: Callable[[str], object]
+) -> Iterator[Callable[[], Outcome]]:
     """Call in a process that pauses once; the context begins when it does, or has returned.
 
     Args:
@@ -82,6 +85,7 @@ def paused_call(stage: Stage, source: Path, scratch: Path, moment: Moment) -> It
         source: Its first argument.
         scratch: Its second argument.
         moment: Before it renames or links a file, or when it waits for another process.
+        tell: Called with `BEGINS` and `ENDS` in that process, before the call, and after it and the pause.
 
     Yields:
         A function that lets the process continue, and returns the outcome.
@@ -94,8 +98,10 @@ def paused_call(stage: Stage, source: Path, scratch: Path, moment: Moment) -> It
             if not waited:
                 waited.append(wait())
 
+        tell(BEGINS)
         outcome = _call(stage, source, scratch, {moment: pause})
         pause()
+        tell(ENDS)
         return outcome
 
     with waiting_child(call_and_pause) as send:

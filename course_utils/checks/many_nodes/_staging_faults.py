@@ -1,6 +1,6 @@
 """The verdict on what interrupted processes left, and on processes that stage at once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 from course_utils.checks.core import Mistake
@@ -93,6 +93,29 @@ def expect_together(contents: list[bytes], calls: list[Outcome]) -> None:
                 "Two processes called your function at once for one source, and a third one for another "
                 f"source. Not all of them got their copy. {mistake.message}",
             ) from mistake
+
+
+def expect_at_once(looks: Sequence[tuple[int, str]], begins: Sequence[str], ends: Sequence[str]) -> None:
+    """Check that calls were under way at the same time, each in a process of its own.
+
+    Args:
+        looks: Processes, and the names for which they looked, in order.
+        begins: The names for which they look when the calls begin.
+        ends: The same when they end.
+    """
+    first = dict[str, int]()
+    for place, (_, name) in enumerate(looks):
+        first.setdefault(name, place)
+    if not {*begins, *ends} <= first.keys():
+        raise Mistake("no_evidence", "The check could not make all calls of your function.")
+    callers = [[looks[first[name]][0] for name in names] for names in (begins, ends)]
+    late = max(first[name] for name in begins) > min(first[name] for name in ends)
+    if late or callers[0] != callers[1] or len(set(callers[0])) < len(begins):
+        raise Mistake(
+            "no_evidence",
+            "The check calls your function in several processes at the same time, but these calls came one "
+            "after the other. Does your code change how processes are started, or wait?",
+        )
 
 
 def expect_one_copier(opened: int) -> None:

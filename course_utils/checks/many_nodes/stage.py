@@ -29,6 +29,8 @@ from course_utils.checks.many_nodes._staged_copies import (
     expect_twins,
 )
 from course_utils.checks.many_nodes._staging_calls import (
+    BEGINS,
+    ENDS,
     Moment,
     Outcome,
     Stage,
@@ -39,6 +41,7 @@ from course_utils.checks.many_nodes._staging_calls import (
 from course_utils.checks.many_nodes._staging_faults import (
     Interrupted,
     expect_all_calls,
+    expect_at_once,
     expect_failed,
     expect_kept,
     expect_killed,
@@ -53,6 +56,7 @@ SINGLE = (KILLED, FULL, FLIPPED, CUT, DAMAGED_SOURCE, TOGETHER, BESIDE)
 SUFFIX = ".sha256"
 LEAST_DATA = 1000  # bytes: files that are smaller hold no data, but locks and marks
 STAGED = "mark-staged"
+AT_ONCE = 3  # calls at the same time
 Arguments = tuple[Path, Path]
 
 
@@ -142,7 +146,9 @@ def probe(inputs: Inputs, stage: Stage) -> Found:
             (scratch[TWINS[0]] / name).write_bytes(content)
         repeated, repaired = _repeat(stage, folder, both, changes)
         files = _files(scratch[TWINS[0]])
-        together, before, after = _stage_together(stage, source[TOGETHER], source[BESIDE], scratch[TOGETHER])
+        together, before, after = _stage_together(
+            stage, folder, source[TOGETHER], source[BESIDE], scratch[TOGETHER]
+        )
         return {
             "twins": [[outcomes[name] for name in TWINS] for outcomes in repeated],
             "files": files,
@@ -217,19 +223,26 @@ def _changed(
 
 
 def _stage_together(
-    stage: Stage, source: Path, other: Path, scratch: Path
+    stage: Stage, folder: Path, source: Path, other: Path, scratch: Path
 ) -> tuple[list[Outcome], dict[str, bytes], dict[str, bytes]]:
     """Let one process pause before it publishes its copy; two more come and wait for it or not; all go on."""
     with contextlib.ExitStack() as processes:
 
-        def start(path: Path, moment: Moment) -> Callable[[], Outcome]:
-            return processes.enter_context(paused_call(stage, path, scratch, moment))
+        def start(number: int, path: Path, moment: Moment) -> Callable[[], Outcome]:
+            def tell(what: str) -> None:
+                mark(folder, _call_mark(number, what))
 
-        calls = [start(source, "publish")]
+            return processes.enter_context(paused_call(stage, path, scratch, moment, tell))
+
+        calls = [start(0, source, "publish")]
         before = _files(scratch)
-        calls += [start(source, "wait"), start(other, "wait")]
+        calls += [start(1, source, "wait"), start(2, other, "wait")]
         after = _files(scratch)
         return [finish() for finish in calls], before, after
+
+
+def _call_mark(number: int, what: str) -> str:
+    return f"mark-call-{number}-{what}"
 
 
 def judge(truth: Truth, found: Found) -> str:
@@ -261,6 +274,9 @@ def outside(truth: Truth, activity: FileActivity) -> None:
     opened = activity.count("open")
     expect_opened_once({name: alone[f"{name}/{stem}"] for name in TWINS})
     expect_not_opened({name: opened[f"{name}/{stem}"] - alone[f"{name}/{stem}"] for name in TWINS})
+    looks = [(event.process, event.name) for event in activity.events if event.kind == "look"]
+    begins, ends = ([_call_mark(number, what) for number in range(AT_ONCE)] for what in (BEGINS, ENDS))
+    expect_at_once(looks, begins, ends)
     expect_one_copier(opened[f"{TOGETHER}/{stem}"])
     if not activity.count("run"):  # programs open files where a notebook does not see it
         expect_all_calls({name: opened[f"{name}/{stem}"] for name in TWINS}, 1)
