@@ -69,7 +69,9 @@ class ResizeCenterCrop:
     Args:
         resize: The shorter side after resizing, at least as long as the result.
         size: Height and width of the result, or one number for both.
-        draft: Decode large images at 1/2, 1/4 or 1/8 of their size, see `reduction`.
+        draft: Decode large images at 1/2, 1/4 or 1/8 of their size, see `reduction`, and move the centre by
+            up to 1/16 of a pixel where less has to be decoded then. That alone changes pixels by 0.3 of 255
+            on average, and by 5 at most; without it, they are those of the whole image.
 
     Raises:
         ValueError: A number is out of range.

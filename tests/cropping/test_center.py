@@ -61,7 +61,7 @@ def test_pixels_are_those_of_torchvision(case):
 
 
 @pytest.mark.proof
-@settings(deadline=None, max_examples=3000)
+@settings(deadline=None, max_examples=1000)
 @given(cases())
 def test_pixels_are_those_of_torchvision_in_many_cases(case):
     check(case)
@@ -109,3 +109,19 @@ def test_draft_is_torchvisions_but_for_a_part_of_a_pixel():
         far = distance(found(data, crop), by_torchvision(data, crop))
         assert far.mean() < 2.5
         assert far.max() < 50
+
+
+def test_draft_without_reduction_moves_the_centre_by_less_than_is_seen():
+    data, crop = photograph(375, 500), ResizeCenterCrop(256, 224, draft=True)
+    cut, exact = (one.cut(375, 500, None) for one in (crop, ResizeCenterCrop(256, 224)))
+    assert cut.reduction == 1
+    assert cut.height * cut.width < 0.8 * exact.height * exact.width
+    far = distance(found(data, crop), by_torchvision(data, crop))
+    assert far.mean() < 0.5
+    assert far.max() < 10
+
+
+@pytest.mark.parametrize(("side", "resize", "size"), [(16, 20, 5), (18, 20, 8), (18, 20, 11)])
+def test_part_as_long_as_its_result_is_resized_too(side, resize, size):
+    """PyTorch copies what has the wanted size already, whatever the scale."""
+    check(((side, side), ResizeCenterCrop(resize, size)))
