@@ -62,8 +62,10 @@ def _write_benchmarks(course: Path, target: Path) -> None:
     shown = []
     for path, text in benchmark_pages.figures(course).items():
         shutil.copy(path, target)
-        shown.append(f"![{text}]({path.name})\n")
-    intro = "Measured by `make bench`; each page names its date and the versions."
+        shown.append(f"![{text}]({path.name})\n\n({benchmark_pages.made(path)})\n")
+    for path in benchmark_pages.page_figures(course):
+        shutil.copy(path, target)
+    intro = "Measured by `make bench`; each page names its date, the machine and the versions."
     (target / "index.md").write_text(f"# Benchmarks\n\n{intro}\n\n{''.join(shown)}\n{toctree(sorted(pages))}")
 
 

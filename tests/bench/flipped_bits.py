@@ -7,16 +7,13 @@ others, or fewer images, is wrong in silence. The README links to the result:
 """
 
 import argparse
-import datetime
 import hashlib
 import io
 import json
-import platform
 import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +34,7 @@ from course_utils.loading import FastLoader
 from course_utils.paths import FORMS, MANIFEST, data_dir
 from course_utils.system import in_child
 from data_setup.format import file_sha256
+from tests.bench.recording.environment import environment, where_and_when
 
 IMAGES = 4
 Sample = tuple[bytes, int]  # pixels, label
@@ -221,8 +219,7 @@ def table(flips: int) -> str:
         found = count(reader, images, flips)
         lines.append(f"| {name} | {found.errors} | {found.right} | {found.wrong} |")
         print(lines[-1], flush=True)
-    versions = ", ".join(f"{name} {version(name)}" for name in ("pillow", "torch", "h5py", "webdataset"))
-    made = f"{datetime.date.today()}, Python {platform.python_version()}, {versions}"
+    made = where_and_when(environment("pillow", "torch", "h5py", "webdataset"))
     text = f"{flips} flipped bits for each reader, in {IMAGES} photographs of 256x256 ({made}).\n\n"
     return text + "\n".join(lines) + "\n"
 

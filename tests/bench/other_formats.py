@@ -7,10 +7,8 @@ except torch. A library that cannot be installed, imported or measured here is l
 """
 
 import argparse
-import datetime
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -27,6 +25,7 @@ from course_utils.formats import Sample
 from course_utils.paths import data_dir
 from course_utils.storage import page_cache, sample_costs
 from tests.bench.packing.peer_formats import PEERS
+from tests.bench.recording.environment import environment, where_and_when
 
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "other_formats.txt"
@@ -137,7 +136,7 @@ def table(record: dict[str, Any]) -> str:
         "# Packed formats that the course does not contain",
         "",
         f"{record['images']:,} photographs were written, and {record['reads']} random ones read back equal "
-        f"({record['made']}, Python {record['python']}, read-ahead {record['read_ahead_kb']} KiB).",
+        f"({where_and_when(record)}, read-ahead {record['read_ahead_kb']} KiB).",
         "",
         "| format | version | MB installed | NumPy | files | calls to open | calls a sample "
         "| disk bytes per useful byte, cold | MB to open |",
@@ -202,8 +201,7 @@ def main() -> None:
         print(json.dumps(measure(options.measure)))
         return
     record = {
-        "made": str(datetime.date.today()),
-        "python": platform.python_version(),
+        **environment(),
         "images": IMAGES,
         "reads": READS,
         "read_ahead_kb": read_ahead_kb(),

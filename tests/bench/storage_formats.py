@@ -3,9 +3,13 @@
 With 4 KiB buffers, the counts do not depend on the machine. This command draws the README's figure:
 
     python -m tests.bench.storage_formats --figure tests/bench/storage_formats.svg
+
+A JSON file beside the figure says where and when it was drawn, and from which counts.
 """
 
 import argparse
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 from matplotlib import pyplot as plt
@@ -14,6 +18,7 @@ from course_utils.data import IndexedZIPDataset, JpegDataset, ZIPDataset
 from course_utils.measure import operations_table, plot_operations
 from course_utils.paths import data_dir
 from course_utils.storage import FileOps, count_epoch
+from tests.bench.recording.environment import environment
 
 
 def count(folder: Path) -> dict[str, FileOps]:
@@ -42,6 +47,10 @@ def main() -> None:
         plt.rcParams["svg.hashsalt"] = "forms"  # any constant: it makes the file reproducible
         axes = plot_operations(counts, "One epoch over 2,000 JPEG photographs, shuffled unless noted")
         axes.figure.savefig(options.figure, metadata={"Date": None}, bbox_inches="tight")
+        record = environment("torch", "pillow") | {
+            "counts": {name: asdict(ops) for name, ops in counts.items()}
+        }
+        options.figure.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -133,10 +133,15 @@ def make_dataloader(
 
 
 class Reiterable:
-    """An iterable whose iterator a function creates anew for each epoch."""
+    """An iterable whose iterator a function creates anew for each epoch.
 
-    def __init__(self, make: Callable[[], Iterator[Batch]]) -> None:
-        self.make = make
+    Args:
+        make: Returns the iterator.
+        compile_s: Seconds that it took to compile the steps: they are measured apart from loading.
+    """
+
+    def __init__(self, make: Callable[[], Iterator[Batch]], compile_s: float = 0.0) -> None:
+        self.make, self.compile_s = make, compile_s
 
     def __iter__(self) -> Iterator[Batch]:
         return self.make()

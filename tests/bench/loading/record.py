@@ -1,44 +1,19 @@
 """The ratios to the limit that lesson 04 shows, from the benchmark of loaders."""
 
-import datetime
 import json
-import platform
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from course_utils.system import usable_cores
 from tests.bench.loading.report import decodes, ranked, ratio
+from tests.bench.recording.notebook import write_cell
 
 RECORD = Path(__file__).parents[1] / "loader_ratios.json"
-LESSON = Path(__file__).parents[3] / "solutions/04_packed_formats/04_packed_formats.ipynb"
-LIBRARIES = ("torch", "torchvision", "pillow", "simplejpeg", "nvidia-dali-cuda130", "ffcv", "spdl", "grain")
+LESSON, CELL = "04_packed_formats", "loader-ratios"
 
 
-def environment() -> dict:
-    """Return where and when the benchmark ran."""
-    versions = {name: _version(name) for name in LIBRARIES}
-    return {
-        "made": str(datetime.date.today()),
-        "machine": f"{platform.system()}, {_processor()}, {usable_cores()} cores",
-        "python": platform.python_version(),
-        "versions": {name: found for name, found in versions.items() if found},
-    }
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.machine()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
+def write_record(report: dict) -> None:
+    """Write the record, and the cell of lesson 04 that shows it."""
+    RECORD.write_text(json.dumps(recorded(report), indent=1) + "\n")
+    write_cell(LESSON, CELL, lesson_text(recorded(report)))
 
 
 def recorded(report: dict) -> dict:
@@ -48,7 +23,7 @@ def recorded(report: dict) -> dict:
     shown = [name for name in names if decodes(report, name) and report["output"][name] == "uint8"]
     rows = [
         {"loader": name, "decoder": report["decoder"][name]}
-        | {column: round(ratio(report, name, cores, column), 2) for column in ("warm", "cold")}
+        | {column: round(ratio(report, name, cores, column).median, 2) for column in ("warm", "cold")}
         for name in shown
         if name not in report["missing"]
     ]
@@ -90,11 +65,3 @@ def lesson_text(record: dict) -> str:
         "missing": f"Not measured there: {', '.join(missing)}.\n\n" if missing else "",
     }
     return TEXT.format_map(fields)
-
-
-def write_to_lesson(record: dict) -> None:
-    """Replace the cell of lesson 04 that shows a record."""
-    notebook = json.loads(LESSON.read_text())
-    [cell] = [cell for cell in notebook["cells"] if cell["id"] == "loader-ratios"]
-    cell["source"] = lesson_text(record).splitlines(keepends=True)
-    LESSON.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")

@@ -1,10 +1,12 @@
 """The table and the figure of `tests.bench.loader`."""
 
-import statistics
 from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+
+from tests.bench.loading.crop_ratios import LIMIT
+from tests.bench.recording.spread import Spread
 
 MAX_DIFFERENCE = 2  # decoders may round differently
 DIFFERENCE_NOTE = """
@@ -13,30 +15,32 @@ and settings: Pillow, or simplejpeg with the fast DCT"""
 COLUMNS = ("warm", "cold", "first_s", "memory_mib")
 
 
-def median_and_range(report: dict, loader: str, cores: int, column: str) -> tuple[float, float, float]:
+def per_round(report: dict, loader: str, cores: int, column: str) -> dict[int, float]:
+    """Return what was measured of a loader, by the number of the round."""
+    rows = (row for row in report["rows"] if (row["loader"], row["cores"]) == (loader, cores))
+    return {row["round"]: row[column] for row in rows if column in row}
+
+
+def spread(report: dict, loader: str, cores: int, column: str) -> Spread:
     """Return median, minimum and maximum over the rounds; NaN where nothing was measured."""
-    values = [
-        row[column]
-        for row in report["rows"]
-        if (row["loader"], row["cores"]) == (loader, cores) and column in row
-    ]
-    return (statistics.median(values), min(values), max(values)) if values else (float("nan"),) * 3
+    return Spread.of(per_round(report, loader, cores, column).values())
 
 
-def ratio(report: dict, loader: str, cores: int, column: str = "warm") -> float:
-    """Return the speed divided by the limit of the same decoder."""
+def ratio(report: dict, loader: str, cores: int, column: str = "warm") -> Spread:
+    """Return the speed divided by the limit in the same round: that of the decoder, or of what crops need."""
     decoder = report["decoder"][loader]
     # A decoder that cannot run alone is compared with the one that is the fastest of those that can.
     limit = f"limit: {'simplejpeg' if decoder == 'own' else decoder} alone"
-    fastest = median_and_range(report, limit, cores, "warm")[0]
-    return median_and_range(report, loader, cores, column)[0] / fastest
+    limits = per_round(report, LIMIT if report["work"] == "crops" else limit, cores, "warm")
+    speeds = per_round(report, loader, cores, column)
+    return Spread.of(speed / limits[number] for number, speed in speeds.items() if number in limits)
 
 
 def ranked(report: dict) -> tuple[list[str], list[int]]:
     """Return the loaders from fastest to slowest, and the numbers of cores."""
     cores = sorted({row["cores"] for row in report["rows"]})
     names = list(dict.fromkeys(row["loader"] for row in report["rows"]))
-    return sorted(names, key=lambda name: -median_and_range(report, name, cores[-1], "warm")[0]), cores
+    return sorted(names, key=lambda name: -spread(report, name, cores[-1], "warm")[0]), cores
 
 
 def verdict(row: dict) -> str:
@@ -56,16 +60,16 @@ def table(report: dict) -> str:
     for cores in all_cores:
         where = f"on {cores} core" + "s" * (cores > 1)
         lines.append(
-            f"\n{where:32}{'warm, images/s':>16}{'(min-max)':>16}{'of limit':>9}"
+            f"\n{where:32}{'warm, images/s':>16}{'(min-max)':>16}{'of limit':>20}"
             f"{'cold, images/s':>16}{'1st batch, ms':>14}{'memory, MiB':>12}  difference"
         )
         for name in names:
-            warm, low, high = median_and_range(report, name, cores, "warm")
-            _, cold, first, used = (median_and_range(report, name, cores, column)[0] for column in COLUMNS)
+            warm, low, high = spread(report, name, cores, "warm")
+            _, cold, first, used = (spread(report, name, cores, column).median for column in COLUMNS)
             rows = (row for row in report["rows"] if row["loader"] == name and "complete" in row)
             verified = next(rows, None)
             lines.append(
-                f"{name:32}{warm:16.0f}{f'({low:.0f}-{high:.0f})':>16}{ratio(report, name, cores):9.2f}"
+                f"{name:32}{warm:16.0f}{f'({low:.0f}-{high:.0f})':>16}{ratio(report, name, cores).text():>20}"
                 f"{cold:16.0f}{1000 * first:14.0f}{used:12.0f}  " + (verdict(verified) if verified else "")
             )
         lines += [f"  {line}" for line in comparisons(report, cores)]
@@ -89,7 +93,7 @@ def comparisons(report: dict, cores: int) -> list[str]:
     for output in sorted(set(report["output"].values())):
         names = [n for n in ranked(report)[0] if report["output"][n] == output and decodes(report, n)]
         for column in ("warm", "cold"):
-            speeds = {name: median_and_range(report, name, cores, column)[0] for name in names}
+            speeds = {name: spread(report, name, cores, column)[0] for name in names}
             own = max((s for n, s in speeds.items() if n.startswith("FastLoader") and s == s), default=None)
             others = {n: s for n, s in speeds.items() if not n.startswith("FastLoader") and s == s}
             if own and others:
@@ -131,10 +135,10 @@ def plot(report: dict, path: Path) -> None:
     )
     for panel, cores in zip([panels] if len(all_cores) == 1 else panels, all_cores, strict=True):
         for shift, column in ((-0.2, "warm"), (0.2, "cold")):
-            speeds = [median_and_range(report, name, cores, column) for name in names]
-            spread = [[m - low for m, low, _ in speeds], [high - m for m, _, high in speeds]]
+            speeds = [spread(report, name, cores, column) for name in names]
+            errors = [[m - low for m, low, _ in speeds], [high - m for m, _, high in speeds]]
             rows = [row + shift for row in range(len(names))]
-            panel.barh(rows, [m for m, _, _ in speeds], 0.4, xerr=spread, label=f"{column} page cache")
+            panel.barh(rows, [m for m, _, _ in speeds], 0.4, xerr=errors, label=f"{column} page cache")
         panel.set(
             title=f"{cores} core" + "s" * (cores > 1), xlabel="images per second", yticks=range(len(names))
         )
@@ -142,7 +146,7 @@ def plot(report: dict, path: Path) -> None:
         panel.set_ylim(len(names) - 0.5, -0.5)
         _limit_axis(
             panel,
-            {name: median_and_range(report, name, cores, "warm")[0] for name in names},
+            {name: spread(report, name, cores, "warm")[0] for name in names},
             report["decoder"],
         )
     panel.legend(loc="lower right")

@@ -2,14 +2,14 @@
 
 import json
 
-from tests.bench.loading.record import LESSON, RECORD, lesson_rows, lesson_text, recorded
+from tests.bench.loading.record import CELL, LESSON, RECORD, lesson_rows, lesson_text, recorded
+from tests.bench.recording.notebook import read_cell
 
 WANTED = json.loads(RECORD.read_text())
 
 
 def test_lesson_shows_the_record():
-    [cell] = [cell for cell in json.loads(LESSON.read_text())["cells"] if cell["id"] == "loader-ratios"]
-    assert "".join(cell["source"]) == lesson_text(WANTED)
+    assert read_cell(LESSON, CELL) == lesson_text(WANTED)
     assert WANTED["made"] in lesson_text(WANTED)
 
 
@@ -33,7 +33,7 @@ def test_record_holds_ratios_on_all_cores():
         for cores in (1, 2)
     ]
     report = {key: WANTED[key] for key in ("made", "machine", "python", "versions", "images", "batch_size")}
-    report |= {"rounds": 1, "rows": rows, "missing": {"FFCV": "No module named 'ffcv'"}}
+    report |= {"work": "images", "rounds": 1, "rows": rows, "missing": {"FFCV": "No module named 'ffcv'"}}
     report["output"] = dict.fromkeys(speeds, "uint8")
     report["decoder"] = dict.fromkeys(speeds, "simplejpeg") | {
         "DALI, CPU": "own",

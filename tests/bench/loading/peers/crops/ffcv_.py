@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from tests.bench.loading.peer import CROP_SIDE, MEAN, STD, Batch, Peer
-from tests.bench.loading.peers.libraries.ffcv_ import epochs, write
+from tests.bench.loading.peers.libraries.ffcv_ import CACHES, epochs, write
 
 
-def batches(to_float: bool, folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
+def batches(os_cache: bool, to_float: bool, folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
     from ffcv.fields.rgb_image import RandomResizedCropRGBImageDecoder
     from ffcv.transforms import NormalizeImage, RandomHorizontalFlip, ToTensor
 
@@ -18,12 +18,18 @@ def batches(to_float: bool, folder: Path, cores: int, batch_size: int) -> Iterab
     if to_float:
         mean, std = (255 * np.array(values) for values in (MEAN, STD))
         steps.append(NormalizeImage(mean, std, np.float32))
-    return epochs(folder, cores, batch_size, [*steps, ToTensor()])
+    return epochs(folder, cores, batch_size, [*steps, ToTensor()], os_cache)
 
 
 PEERS = {
-    "FFCV, crops": Peer("own", write, partial(batches, False), fast_dct=True, work=("crops",)),
-    "FFCV, crops, float": Peer(
-        "own", write, partial(batches, True), output="float32", fast_dct=True, work=("crops",)
-    ),
+    f"FFCV{cache}, crops{', float' * to_float}": Peer(
+        "own",
+        write,
+        partial(batches, os_cache, to_float),
+        output="float32" if to_float else "uint8",
+        fast_dct=True,
+        work=("crops",),
+    )
+    for cache, os_cache in CACHES.items()
+    for to_float in (False, True)
 }

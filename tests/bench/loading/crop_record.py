@@ -1,0 +1,45 @@
+"""The record of random crops: speeds of all rounds, from which lesson 03 and the book show ratios."""
+
+import json
+from pathlib import Path
+
+from tests.bench.loading import crop_plot, crop_text
+from tests.bench.recording.notebook import write_cell
+
+RECORD = Path(__file__).parents[1] / "crop_ratios.json"
+PAGE, FIGURE = RECORD.with_name("crops.md"), RECORD.with_name("crops.svg")
+LESSON, CELL = "03_gpu_pipelining", "crop-ratios"
+COLUMNS = {"warm": 1, "cold": 1, "first_s": 3, "compile_s": 1, "memory_mib": 0}  # and their decimal places
+KEPT = (
+    "made", "machine", "python", "versions", "data", "images", "batch_size", "rounds", "missing", "uncached",
+)  # fmt: skip
+
+
+def write_record(report: dict) -> None:
+    """Write the record, and the page, the figure and the cell of lesson 03 that show it."""
+    record = recorded(report)
+    RECORD.write_text(json.dumps(record, indent=1) + "\n")
+    PAGE.write_text(crop_text.page(record, FIGURE.name))
+    crop_plot.plot(record, FIGURE)
+    write_cell(LESSON, CELL, crop_text.lesson_text(record))
+
+
+def recorded(report: dict) -> dict:
+    """Return what is kept of a report: for each loader and limit one number per round, on all cores."""
+    cores = max(row["cores"] for row in report["rows"])
+    rows = [row for row in report["rows"] if row["cores"] == cores]
+    names = dict.fromkeys(row["loader"] for row in rows if row["loader"] not in report["missing"])
+    record = {key: report[key] for key in KEPT} | {"cores": cores}
+    record["resident"] = max((row["resident"] for row in rows if "resident" in row), default=0.0)
+    record["crops"] = {
+        name: found.get("error") or max(found.values()) for name, found in report["crops"].items()
+    }
+    record["loaders"] = [
+        {"loader": name, "decoder": report["decoder"][name], "output": report["output"][name]}
+        | {
+            column: [round(row[column], places) for row in rows if row["loader"] == name]
+            for column, places in COLUMNS.items()
+        }
+        for name in names
+    ]
+    return record

@@ -1,0 +1,184 @@
+"""What the book and lesson 03 say of a record of random crops."""
+
+import statistics
+
+from tests.bench.loading.crop_ratios import (
+    LIMITS,
+    by_name,
+    limit_ratio,
+    loaders,
+    own_ratio,
+    short_name,
+)
+from tests.bench.recording.environment import where_and_when
+from tests.bench.recording.spread import Spread
+
+OUTPUTS = {"uint8": "uint8", "float32": "normalised float32"}
+COLUMNS = ("warm", "cold")
+
+PAGE = """\
+# Loaders that crop full-size photographs
+
+{photographs} cut at random and resized to 224x224 with antialiasing, as torchvision's `RandomResizedCrop` \
+does, and flipped, in batches of {batch_size}, on {cores} cores: median (and range) of {rounds} \
+({environment}).
+
+{verdicts}
+
+![Bars of images per second for each loader and lines for the two limits, as in the table.]({figure})
+
+| loader | batch | warm, images/s | warm, of the limit | cold, of the limit | first batch, s |
+|---|---|---|---|---|---|
+{rows}
+
+The *limit* is libjpeg-turbo alone, on files in memory, in one process per core, when it decodes only the \
+rows and columns that such crops need: {needed} images/s. Decoding whole images in the same way reaches \
+{whole} images/s. Both resize nothing. Ratios are those of one round each. {cache} *First batch* includes \
+importing the library and starting workers. {compiled}{crops}{missing}
+
+Made by `python -m tests.bench.crops --record`.
+"""
+
+LESSON = """\
+How much of that reaches a training depends on the rest of the loader. Recorded on another machine \
+({environment}): {photographs} cut and resized to 224x224 at random and flipped, in batches of \
+{batch_size}, on {cores} cores, as a share of the speed at which libjpeg-turbo decodes only what such crops \
+need; median (and range) of {rounds}. {cache}
+
+| loader | uint8, warm | uint8, cold | float32, warm | float32, cold |
+|---|---|---|---|---|
+{rows}
+
+{verdict}
+
+{crops}{missing}`python -m tests.bench.crops --record` makes this table again.\
+"""
+
+
+def page(record: dict, figure: str) -> str:
+    """Return the book's page."""
+    limits = {name: Spread.of(row["warm"]).text(0) for name, row in by_name(record).items() if name in LIMITS}
+    needed, whole = (limits.get(name, "(not measured)") for name in LIMITS)
+    return PAGE.format_map(
+        _common(record)
+        | {
+            "verdicts": "\n".join(f"- {line}" for line in verdicts(record)),
+            "figure": figure,
+            "rows": "\n".join(
+                _page_row(record, row) for output in OUTPUTS for row in loaders(record, output)
+            ),
+            "needed": needed,
+            "whole": whole,
+            "compiled": _compiled(record),
+        }
+    )
+
+
+def _compiled(record: dict) -> str:
+    """Return how long FFCV compiles, which is measured apart."""
+    seconds = [found for row in record["loaders"] for found in row["compile_s"] if found]
+    told = f"for {min(seconds):.0f} to {max(seconds):.0f} s, which are not included" if seconds else ""
+    return f"FFCV compiles its steps in each process, {told}. " if told else ""
+
+
+def _page_row(record: dict, row: dict) -> str:
+    cells = [short_name(row["loader"]), row["output"], Spread.of(row["warm"]).text(0)]
+    cells += [limit_ratio(record, row, column).text() for column in COLUMNS]
+    return f"| {' | '.join([*cells, f'{_first_batch(row):.2f}'])} |"
+
+
+def lesson_text(record: dict) -> str:
+    """Return the cell of lesson 03."""
+    told = "; ".join(_verdict(record, output, column) for output in OUTPUTS for column in COLUMNS)
+    fields = {"rows": "\n".join(_lesson_rows(record)), "verdict": f"The course's `FastLoader` is {told}."}
+    return LESSON.format_map(_common(record) | fields)
+
+
+def _lesson_rows(record: dict) -> list[str]:
+    """Return one row per library, with both outputs."""
+    found = {
+        output: {short_name(row["loader"]): row for row in loaders(record, output)} for output in OUTPUTS
+    }
+    rows = []
+    for name in dict.fromkeys(name for named in found.values() for name in named):
+        cells = [
+            limit_ratio(record, found[output][name], column).text() if name in found[output] else ""
+            for output in OUTPUTS
+            for column in COLUMNS
+        ]
+        rows.append(f"| {' | '.join([name, *cells])} |")
+    return rows
+
+
+def verdicts(record: dict) -> list[str]:
+    """Return in sentences how the course's loader compares with the fastest other one, and with DALI."""
+    lines = []
+    for output, kind in OUTPUTS.items():
+        for column in COLUMNS:
+            lines.append(f"`FastLoader`, {kind}, {column}: {_verdict(record, output, column, brief=True)}.")
+        against = own_ratio(record, output, "warm", "DALI")
+        if against:
+            lines.append(f"`FastLoader` against DALI, {kind}, warm: a ratio of {against[1].text()}.")
+    first = min((row for row in record["loaders"] if "limit" not in row["loader"]), key=_first_batch)
+    return [
+        *lines,
+        f"The first batch came soonest from {short_name(first['loader'])}: {_first_batch(first):.2f} s.",
+    ]
+
+
+def _first_batch(row: dict) -> float:
+    return statistics.median(row["first_s"])
+
+
+def _verdict(record: dict, output: str, column: str, brief: bool = False) -> str:
+    """Compare with the fastest other loader: who is ahead, and by what factor."""
+    where = "" if brief else f" ({output}, {column})"
+    found = own_ratio(record, output, column)
+    if found is None:
+        return f"not compared{where}"
+    name, ratio = found
+    if ratio.low > 1:
+        return f"{ratio.text()} times as fast as {name}, the fastest other loader{where}"
+    if ratio.high < 1:
+        inverse = Spread(1 / ratio.median, 1 / ratio.high, 1 / ratio.low)
+        return f"slower than {name}, which is {inverse.text()} times as fast{where}"
+    return f"level with {name}, at a ratio of {ratio.text()}{where}"
+
+
+def _common(record: dict) -> dict:
+    rounds = record["rounds"]
+    return {
+        "photographs": f"{record['images']:,} photographs"
+        + (f" of `{record['data']}`" if record["data"] else " of mixed sizes around 500x375"),
+        "batch_size": record["batch_size"],
+        "cores": record["cores"],
+        "rounds": f"{rounds} interleaved rounds" if rounds > 1 else "one round",
+        "environment": where_and_when(record),
+        "cache": _cache(record),
+        "crops": _distributions(record),
+        "missing": _missing(record),
+    }
+
+
+def _cache(record: dict) -> str:
+    if record["uncached"]:
+        return f"*Warm* is a later epoch, *cold* the first one; the page cache: {record['uncached']}."
+    return (
+        "*Warm*: the files are in the page cache; *cold*: the first epoch, before which at most "
+        f"{record['resident']:.0%} of them were."
+    )
+
+
+def _distributions(record: dict) -> str:
+    """Return whether all loaders draw their crops as torchvision does."""
+    far = [name for name, found in record["crops"].items() if not isinstance(found, str) and found > 1]
+    unknown = [name for name, found in record["crops"].items() if isinstance(found, str)]
+    told = f"Not distributed as torchvision's are the crops of {', '.join(far)}. " if far else ""
+    told += f"Not compared with torchvision's crops: {', '.join(unknown)}. " if unknown else ""
+    return told or "The crops of all loaders have the distribution of torchvision's (compared first). "
+
+
+def _missing(record: dict) -> str:
+    if not record["missing"]:
+        return ""
+    return f"Not measured: {', '.join(f'{name} ({why})' for name, why in record['missing'].items())}. "
