@@ -61,6 +61,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--only", nargs="+", default=[""], help="measure only loaders with one of these words in the name"
     )
+    parser.add_argument(
+        "--compare", action=argparse.BooleanOptionalAction, default=True, help="compare the crops first"
+    )
     parser.add_argument("--operations", action=argparse.BooleanOptionalAction, help="(not with --crops)")
     parser.add_argument("--out", type=Path, default=Path("build/bench"))
     parser.add_argument("--record", action="store_true", help="write what lessons and book show of it")
@@ -102,7 +105,9 @@ def measured(args: argparse.Namespace, work: str, chosen: dict[str, Peer], folde
     journal = Journal(args.out / f"{work}.journal", report | settings | {"epochs": args.epochs})
     common = {"originals": str(folder / "originals"), "batch_size": args.batch_size, "epochs": args.epochs}
     report["crops"] = (
-        journal.once("crops", lambda: compare_crops(loaders, folder, args.batch_size)) if args.crops else {}
+        journal.once("crops", lambda: compare_crops(loaders, folder, args.batch_size))
+        if args.crops and args.compare
+        else {}
     )
     written = write(list(chosen), folder / "formats", common) if args.rounds else {}
     specs = {name: common | {"peer": name} | made for name, made in written.items() if "folder" in made}

@@ -171,6 +171,8 @@ def _cache(record: dict) -> str:
 
 def _distributions(record: dict) -> str:
     """Return whether all loaders draw their crops as torchvision does."""
+    if not record["crops"]:
+        return "The distributions of the crops were not compared in this run. "
     far = [name for name, found in record["crops"].items() if not isinstance(found, str) and found > 1]
     unknown = [name for name, found in record["crops"].items() if isinstance(found, str)]
     told = f"Not distributed as torchvision's are the crops of {', '.join(far)}. " if far else ""

@@ -78,7 +78,7 @@ def epochs(folder: Path, cores: int, batch_size: int, steps: list, os_cache: boo
         pass
     compile_s = time.perf_counter() - start
     # From now on it reads the same data from the other file, of which nothing is in the page cache.
-    loader.reader.file_name = str(folder / DATA)
+    loader.reader._fname = str(folder / DATA)
     if os_cache:
         loader.memory_manager.context.mmap = None
 
