@@ -20,6 +20,7 @@ import compileall
 import hashlib
 import json
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import course_utils
@@ -105,7 +106,7 @@ def measured(args: argparse.Namespace, work: str, chosen: dict[str, Peer], folde
     journal = Journal(args.out / f"{work}.journal", report | settings | {"epochs": args.epochs})
     common = {"originals": str(folder / "originals"), "batch_size": args.batch_size, "epochs": args.epochs}
     report["crops"] = (
-        journal.once("crops", lambda: compare_crops(loaders, folder, args.batch_size))
+        journal.once("crops", partial(compare_crops, loaders, folder, args.batch_size))
         if args.crops and args.compare
         else {}
     )
@@ -113,16 +114,16 @@ def measured(args: argparse.Namespace, work: str, chosen: dict[str, Peer], folde
     specs = {name: common | {"peer": name} | made for name, made in written.items() if "folder" in made}
     counted = [name for name in specs if args.operations and name in loaders]
     report["operations"] = {
-        name: journal.once(f"operations of {name}", lambda name=name: operations(specs[name], folder))
+        name: journal.once(f"operations of {name}", partial(operations, specs[name], folder))
         for name in counted
     }
-    rounds = [
-        journal.once(f"round {n}", lambda n=n: measure_round(specs, n, args.cores, folder))
-        for n in range(args.rounds)
-    ]
-    rows = [row for one in rounds for row in one]
-    failed = {row["loader"]: row["error"] for row in rows if "error" in row}
-    failed |= {name: made["error"] for name, made in written.items() if "error" in made}
+    failed = {name: made["error"] for name, made in written.items() if "error" in made}
+    rows: list[dict] = []
+    for number in range(args.rounds):
+        sound = {name: spec for name, spec in specs.items() if name not in failed}
+        measure = partial(measure_round, sound, number, args.cores, folder)
+        rows += journal.once(f"round {number}", measure)
+        failed |= {row["loader"]: row["error"] for row in rows if "error" in row}
     report |= {"rounds": args.rounds, "rows": rows, "missing": failed}
     report |= {"uncached": page_cache.why_not_measurable(folder)}
     return report | {

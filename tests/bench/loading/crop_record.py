@@ -8,7 +8,7 @@ from tests.bench.recording.notebook import write_cell
 
 RECORD = Path(__file__).parents[1] / "crop_ratios.json"
 PAGE, FIGURE = RECORD.with_name("crops.md"), RECORD.with_name("crops.svg")
-LESSON, CELL = "03_gpu_pipelining", "crop-ratios"
+LESSON, CELL, AFTER = "03_gpu_pipelining", "crop-ratios", "crop-words"
 COLUMNS = {"warm": 1, "cold": 1, "first_s": 3, "compile_s": 1, "memory_mib": 0}  # and their decimal places
 KEPT = (
     "made", "machine", "python", "versions", "data", "images", "batch_size", "rounds", "missing", "uncached",
@@ -21,7 +21,7 @@ def write_record(report: dict) -> None:
     RECORD.write_text(json.dumps(record, indent=1) + "\n")
     PAGE.write_text(crop_text.page(record, FIGURE.name))
     crop_plot.plot(record, FIGURE)
-    write_cell(LESSON, CELL, crop_text.lesson_text(record))
+    write_cell(LESSON, CELL, crop_text.lesson_text(record), AFTER)
 
 
 def recorded(report: dict) -> dict:

@@ -14,7 +14,7 @@ from course_utils.system import usable_cores
 from tests.bench.loading.child import run_task
 from tests.bench.loading.crop_parameters import charts
 
-TIMEOUT_S = 900
+TIMEOUT_S = 300
 FRESH = multiprocessing.get_context("forkserver")
 FRESH.set_forkserver_preload(["torchvision", "tests.bench.loading.child"])  # imports torch only once
 OPERATIONS = "openat,open,stat,newfstatat,fstat,statx,lseek,read,pread64,readv,preadv,preadv2,mmap"

@@ -8,7 +8,6 @@ from tests.bench.loading import crop_plot, crop_ratios, crop_text
 from tests.bench.loading.crop_record import CELL, FIGURE, LESSON, PAGE, RECORD, recorded
 from tests.bench.recording.notebook import read_cell
 
-WANTED = json.loads(RECORD.read_text())
 SPEEDS = {  # in two rounds: warm, cold
     "FastLoader, crops": ((600, 500), (300, 200)),
     "FastLoader, crops, float": ((400, 300), (300, 200)),
@@ -48,10 +47,12 @@ def record():
     return json.loads(json.dumps(recorded(report)))
 
 
+@pytest.mark.skipif(not RECORD.exists(), reason="not recorded yet")
 def test_lesson_page_and_figure_show_the_record():
-    assert read_cell(LESSON, CELL) == crop_text.lesson_text(WANTED)
-    assert PAGE.read_text() == crop_text.page(WANTED, FIGURE.name)
-    assert crop_plot.fingerprint(WANTED) in FIGURE.read_text()
+    wanted = json.loads(RECORD.read_text())
+    assert read_cell(LESSON, CELL) == crop_text.lesson_text(wanted)
+    assert PAGE.read_text() == crop_text.page(wanted, FIGURE.name)
+    assert crop_plot.fingerprint(wanted) in FIGURE.read_text()
 
 
 def test_record_holds_every_round_on_all_cores(record):
