@@ -97,6 +97,7 @@ bench: $(READY) $(PEERS)/.complete  ## data_setup beside its limit, then every b
 	@$(RUN) python -c 'from course_utils.paths import data_dir; data_dir()' 2>/dev/null || $(MAKE) --no-print-directory data
 	@$(RUN) python -m data_setup full_size
 	@$(RUN) python -m data_setup bench
+	@"$(PEERS)/bin/python" -m tests.bench.loader --checksums
 	@for file in tests/bench/*.py; do "$(PEERS)/bin/python" -m tests.bench.$$(basename $$file .py) || exit 1; done
 
 book: $(READY)  ## the lessons as a site to read, without solutions, in build/book (BOOK_OPTIONS="--help" lists the options)

@@ -9,6 +9,7 @@ PNG.
     python -m tests.bench.crops                 # random crops of full-size photographs: about 10 minutes
     python -m tests.bench.loader --record       # also the ratios that lesson 04 shows
     python -m tests.bench.crops --record        # also the ratios that lesson 03 and the book show
+    python -m tests.bench.loader --checksums    # the CPU time of checksums: less than a minute
     python -m tests.bench.crops --data /data/ILSVRC2012_img_val --images 2000     # of photographs of your own
     python -m tests.bench.loader --rounds 1 --only FastLoader DALI limit
 
@@ -26,7 +27,8 @@ from pathlib import Path
 import course_utils
 from course_utils.storage import page_cache
 from course_utils.system import usable_cores
-from tests.bench.loading import crop_record, record
+from tests.bench.crop_record import record as crop_record
+from tests.bench.loading import checksums, record
 from tests.bench.loading.peer import Peer, peers
 from tests.bench.loading.photographs import default_data, unpack
 from tests.bench.loading.report import crop_lines, plot, table
@@ -49,6 +51,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--crops", action="store_true", help="random crops of full-size photographs")
+    parser.add_argument("--checksums", action="store_true", help="CPU time of FastLoader's checksums only")
     parser.add_argument(
         "--data",
         type=Path,
@@ -57,7 +60,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--images", type=int, help="how many of them, the first ones (all; 400 with --crops)")
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--epochs", type=int, default=3, help="warm epochs in each process (%(default)s)")
-    parser.add_argument("--rounds", type=int, default=3, help="0 compares only the crops (%(default)s)")
+    parser.add_argument("--rounds", type=int, help="(3; 15 with --checksums; 0 compares only the crops)")
     parser.add_argument("--cores", type=int, nargs="+", help="(1 and all; all with --crops)")
     parser.add_argument(
         "--only", nargs="+", default=[""], help="measure only loaders with one of these words in the name"
@@ -70,6 +73,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--record", action="store_true", help="write what lessons and book show of it")
     args = parser.parse_args(arguments)
     args.cores = args.cores or sorted({usable_cores()} if args.crops else {1, usable_cores()})
+    args.rounds = args.rounds if args.rounds is not None else 15 if args.checksums else 3
     args.images = args.images or (400 if args.crops else None)
     args.operations = not args.crops if args.operations is None else args.operations
     return args
@@ -78,6 +82,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> None:
     """Run the benchmark."""
     args = parse(arguments)
+    if args.checksums:
+        checksums.main(args.rounds, args.record)
+        return
     args.out.mkdir(parents=True, exist_ok=True)
     compileall.compile_dir(*course_utils.__path__, quiet=1)  # installed libraries are compiled too
     work = "crops" if args.crops else "images"

@@ -5,7 +5,7 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 
-from tests.bench.loading.crop_ratios import LIMIT
+from tests.bench.crop_record.ratios import LIMIT
 from tests.bench.recording.spread import Spread
 
 MAX_DIFFERENCE = 2  # decoders may round differently

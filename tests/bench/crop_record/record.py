@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.bench.loading import crop_plot, crop_text
+from tests.bench.crop_record import plot, text
 from tests.bench.recording.notebook import write_cell
 
 RECORD = Path(__file__).parents[1] / "crop_ratios.json"
@@ -19,9 +19,9 @@ def write_record(report: dict) -> None:
     """Write the record, and the page, the figure and the cell of lesson 03 that show it."""
     record = recorded(report)
     RECORD.write_text(json.dumps(record, indent=1) + "\n")
-    PAGE.write_text(crop_text.page(record, FIGURE.name))
-    crop_plot.plot(record, FIGURE)
-    write_cell(LESSON, CELL, crop_text.lesson_text(record), AFTER)
+    PAGE.write_text(text.page(record, FIGURE.name))
+    plot.plot(record, FIGURE)
+    write_cell(LESSON, CELL, text.lesson_text(record), AFTER)
 
 
 def recorded(report: dict) -> dict:

@@ -7,7 +7,7 @@ from pathlib import Path
 import matplotlib as mpl
 
 from course_utils.figures import use_course_style
-from tests.bench.loading.crop_ratios import LIMITS, by_name, loaders, short_name
+from tests.bench.crop_record.ratios import LIMITS, by_name, loaders, short_name
 from tests.bench.recording.spread import Spread
 
 # Both have a contrast of more than 3 to 1 with white and with black.

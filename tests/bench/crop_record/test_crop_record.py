@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.bench.loading import crop_plot, crop_ratios, crop_text
-from tests.bench.loading.crop_record import CELL, FIGURE, LESSON, PAGE, RECORD, recorded
+from tests.bench.crop_record import plot, ratios, text
+from tests.bench.crop_record.record import CELL, FIGURE, LESSON, PAGE, RECORD, recorded
 from tests.bench.recording.notebook import read_cell
 
 SPEEDS = {  # in two rounds: warm, cold
@@ -50,24 +50,24 @@ def record():
 @pytest.mark.skipif(not RECORD.exists(), reason="not recorded yet")
 def test_lesson_page_and_figure_show_the_record():
     wanted = json.loads(RECORD.read_text())
-    assert read_cell(LESSON, CELL) == crop_text.lesson_text(wanted)
-    assert PAGE.read_text() == crop_text.page(wanted, FIGURE.name)
-    assert crop_plot.fingerprint(wanted) in FIGURE.read_text()
+    assert read_cell(LESSON, CELL) == text.lesson_text(wanted)
+    assert PAGE.read_text() == text.page(wanted, FIGURE.name)
+    assert plot.fingerprint(wanted) in FIGURE.read_text()
 
 
 def test_record_holds_every_round_on_all_cores(record):
     assert record["cores"] == 2
-    assert crop_ratios.by_name(record)["DALI, CPU, crops"]["cold"] == [700, 500]
+    assert ratios.by_name(record)["DALI, CPU, crops"]["cold"] == [700, 500]
 
 
 def test_ratios_are_those_of_one_round_each(record):
-    row = crop_ratios.by_name(record)["FastLoader, crops"]
-    assert crop_ratios.limit_ratio(record, row, "warm").text() == "0.55 (0.50 to 0.60)"
-    assert crop_ratios.own_ratio(record, "uint8", "warm") == ("DALI, CPU", (2.0, 2.0, 2.0))
+    row = ratios.by_name(record)["FastLoader, crops"]
+    assert ratios.limit_ratio(record, row, "warm").text() == "0.55 (0.50 to 0.60)"
+    assert ratios.own_ratio(record, "uint8", "warm") == ("DALI, CPU", (2.0, 2.0, 2.0))
 
 
 def test_texts_say_where_a_peer_wins_and_where_rounds_disagree(record):
-    told = crop_text.lesson_text(record)
+    told = text.lesson_text(record)
     assert "2.00 times as fast as DALI, CPU, the fastest other loader (uint8, warm)" in told
     assert "slower than DALI, CPU, which is 1.21 (1.17 to 1.25) times as fast (uint8, cold)" in told
     assert "level with FFCV, at a ratio of 1.00 (1.00 to 1.00) (float32, warm)" in told
@@ -75,7 +75,7 @@ def test_texts_say_where_a_peer_wins_and_where_rounds_disagree(record):
 
 
 def test_page_names_environment_limits_compiling_and_what_is_missing(record):
-    told = crop_text.page(record, "crops.svg")
+    told = text.page(record, "crops.svg")
     assert "2026-01-02, Linux, a machine, Python 3.11.7, torch 2" in told
     assert "need: 2,000 images/s. Decoding whole images in the same way reaches 1,600 images/s" in told
     assert "for 8 to 8 s, which are not included" in told
@@ -85,6 +85,6 @@ def test_page_names_environment_limits_compiling_and_what_is_missing(record):
 
 def test_figure_is_reproducible_and_names_its_record(record, tmp_path):
     for name in ("one.svg", "other.svg"):
-        crop_plot.plot(record, tmp_path / name)
+        plot.plot(record, tmp_path / name)
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
-    assert crop_plot.fingerprint(record) in (tmp_path / "one.svg").read_text()
+    assert plot.fingerprint(record) in (tmp_path / "one.svg").read_text()

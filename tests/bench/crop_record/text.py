@@ -2,7 +2,7 @@
 
 import statistics
 
-from tests.bench.loading.crop_ratios import (
+from tests.bench.crop_record.ratios import (
     LIMITS,
     by_name,
     limit_ratio,

@@ -3,11 +3,10 @@
 Epochs with and without checksums alternate in one process, over the JPEG and the raw pack of the data, with a
 warm page cache.
 
-    python -m tests.bench.checksums            # less than a minute
-    python -m tests.bench.checksums --record   # also checksums.md, which the book shows
+    python -m tests.bench.loader --checksums            # less than a minute
+    python -m tests.bench.loader --checksums --record   # also checksums.md, which the book shows
 """
 
-import argparse
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from course_utils.paths import data_dir
 from tests.bench.recording.environment import environment, where_and_when
 from tests.bench.recording.spread import Spread
 
-PAGE = Path(__file__).with_name("checksums.md")
+PAGE = Path(__file__).parents[1] / "checksums.md"
 PACKS = {"JPEG": "zip_encoded", "raw": "zip"}
 BATCH_SIZE = 64
 
@@ -35,7 +34,7 @@ batches of {batch_size}, warm page cache; median (and range) of {rounds} rounds,
 
 The time is that of all threads, and includes what the kernel does for them.
 
-Made by `python -m tests.bench.checksums --record`.
+Made by `python -m tests.bench.loader --checksums --record`.
 """
 
 
@@ -70,27 +69,16 @@ def row(pack: str, found: dict) -> str:
     return f"| {' | '.join([pack, *cells, Spread.of(more).text(1, ' %')])} |"
 
 
-def main() -> None:
-    """Print the table and, on request, write it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=15, help="(default: %(default)s)")
-    parser.add_argument("--record", action="store_true", help=f"write {PAGE.name}")
-    options = parser.parse_args()
-    found = {
-        pack: measure(sorted((data_dir() / form).glob("*.zip")), options.rounds)
-        for pack, form in PACKS.items()
-    }
+def main(rounds: int, record: bool) -> None:
+    """Print the table and, on request, write the book's page."""
+    found = {pack: measure(sorted((data_dir() / form).glob("*.zip")), rounds) for pack, form in PACKS.items()}
     text = TEXT.format(
         images=found["raw"]["images"],
         batch_size=BATCH_SIZE,
-        rounds=options.rounds,
+        rounds=rounds,
         environment=where_and_when(environment("torch", "simplejpeg")),
         rows="\n".join(row(pack, measured) for pack, measured in found.items()),
     )
     print(text)
-    if options.record:
+    if record:
         PAGE.write_text(text)
-
-
-if __name__ == "__main__":
-    main()
