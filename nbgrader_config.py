@@ -14,7 +14,7 @@ c.TagRemovePreprocessor.remove_cell_tags = {"answer"}
 c.GenerateAssignment.preprocessors = [
     "nbconvert.preprocessors.TagRemovePreprocessor",
     "course_utils.grading.nbgrader_plugins.mark_cells.MarkCells",
-    "course_utils.grading.nbgrader_plugins.link_text.LinkText",
+    "course_utils.grading.links.preprocessor.LinkText",
     "course_utils.grading.nbgrader_plugins.navigation.LinkLessons",
     "nbgrader.preprocessors.IncludeHeaderFooter",
     "nbgrader.preprocessors.LockCells",

@@ -6,7 +6,9 @@ from typing import Any
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from course_utils.grading.links import PAGE, Entry, Glossary, Linker, PackageNames
+from course_utils.grading.links.glossary import PAGE, Glossary
+from course_utils.grading.links.linker import Entry, Linker
+from course_utils.grading.links.package_names import PackageNames
 
 
 class LinkText(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no type information
