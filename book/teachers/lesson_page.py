@@ -49,7 +49,7 @@ def _parts(lesson: LessonPage, mistakes: int) -> Iterator[str]:
     yield _part("In half the time", by_hand, level=3)
     if guide:
         yield "## Show, on the big screen"
-        yield from (f"{one.say}\n\n{shown_cell(lesson.solution, one.cell)}" for one in guide.show)
+        yield from (shown_cell(lesson.solution, one.cell, one.say) for one in guide.show)
     yield "## Questions to ask aloud\n\nThe lesson's own questions, in its order; its answers are folded."
     for question in questions(lesson.unlinked):
         yield f"**{question.text}** (in *{question.section}*)\n\n{folded('Answer', question.answer)}"

@@ -7,11 +7,16 @@ from nbformat import NotebookNode
 
 from book.lesson_pages import alternative_text
 from book.teachers.lesson_parts import heading_above
-from book.teachers.markup import fenced
+from book.teachers.markup import fenced, folded
 
 
-def shown_cell(notebook: NotebookNode, cell_id: str) -> str:
-    """Return a cell of a solved lesson: the section that it is in, its code, and what it printed and drew.
+def shown_cell(notebook: NotebookNode, cell_id: str, say: str) -> str:
+    """Return a cell of a solved lesson: its section as a heading, its folded code, what it printed and drew.
+
+    Args:
+        notebook: The solved lesson.
+        cell_id: The id of the cell.
+        say: What stands above it.
 
     Raises:
         ValueError: The lesson has no such cell.
@@ -22,8 +27,8 @@ def shown_cell(notebook: NotebookNode, cell_id: str) -> str:
     cell, below = notebook.cells[places[0]], notebook.cells[places[0] + 1 :]
     above = "\n\n".join(one.source for one in notebook.cells[: places[0]] if one.cell_type == "markdown")
     text = next((one.source for one in below if one.cell_type == "markdown"), "")
-    parts = [f"In *{heading_above(above)}*:", fenced(cell.source, "python"), *_outputs(cell, text)]
-    return "\n\n".join(parts)
+    code = folded("The cell", fenced(cell.source, "python"))
+    return "\n\n".join([f"### In {heading_above(above)}", say, code, *_outputs(cell, text)])
 
 
 def _outputs(cell: NotebookNode, text_below: str) -> Iterator[str]:

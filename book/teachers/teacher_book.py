@@ -50,7 +50,7 @@ def _teach(lesson: str) -> str:
 def _write_general_pages(course: Path, target: Path) -> None:
     for name in WRITTEN:
         page = timetable.with_days(course, (PAGES / f"{name}.md").read_text())
-        page = page.replace("{{progress}}", fenced(progress_example(EXAMPLE), "text"))
+        page = page.replace("{{progress}}", fenced(progress_example(LessonPage(course, EXAMPLE)), "text"))
         (target / f"{name}.md").write_text(page)
     grade = f"# Install, collect, grade, return\n\n{readme.teacher(course)}\n"
     (target / "collect_and_grade.md").write_text(grade)

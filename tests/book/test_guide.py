@@ -1,12 +1,13 @@
 """What teachers say and show names cells, exercises and mistakes that are there."""
 
 import pytest
+from nbformat import NotebookNode
 
 from book.teachers.guide import GUIDES, Guide, read_guide
 from book.teachers.lesson_parts import exercises
 from book.teachers.shown_cells import shown_cell
 from book.teachers.stumbles import wrong_answers
-from tests.lessons.lesson import LESSONS, Lesson, graded, read
+from tests.lessons.lesson import LESSONS, Lesson, graded, read, solved
 
 SAID_OF = 3  # mistakes of each exercise, the most frequent of the bank
 
@@ -32,14 +33,20 @@ def test_guide_has_every_part(guide: Guide, lesson: Lesson):
 
 def test_each_shown_cell_shows_something(guide: Guide, lesson: Lesson):
     solution = read(lesson.solution)
+    assert not {one.cell for one in guide.show} & {cell.id for cell in hidden_cells(solution)}
     for one in guide.show:
-        assert "It prints" in (page := shown_cell(solution, one.cell)) or "<img" in page
-        assert page.startswith("In *")
+        assert "It prints" in (page := shown_cell(solution, one.cell, one.say)) or "<img" in page
+        assert page.startswith("### In ")
+
+
+def hidden_cells(solution: NotebookNode) -> list[NotebookNode]:
+    """Cells that students get without their content."""
+    return [*graded(solution).values(), *solved(solution).values()]
 
 
 def test_missing_cell_is_named(lesson: Lesson):
     with pytest.raises(ValueError, match="no cell nowhere"):
-        shown_cell(read(lesson.solution), "nowhere")
+        shown_cell(read(lesson.solution), "nowhere", "")
 
 
 def test_each_mistake_with_a_hint_is_in_the_bank(guide: Guide, lesson: Lesson):

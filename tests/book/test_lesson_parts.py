@@ -27,6 +27,12 @@ def test_opening_says_what_the_lesson_needs(lesson: Lesson):
     assert "|" not in found
 
 
+def test_slides_begin_with_what_one_will_learn(lesson: Lesson):
+    slides = lesson_slides(LessonPage(COURSE, lesson.name))
+    second = slides.partition('id="slide-2"')[2].partition("</section>")[0]
+    assert 4 <= second.count("<li>") <= 8
+
+
 def test_every_exercise_has_a_model_answer(lesson: Lesson):
     found = list(exercises(read(lesson.solution)))
     assert {exercise.name for exercise in found} == set(graded(read(lesson.solution)))
@@ -51,4 +57,4 @@ def test_slides_show_each_section_figure_and_question(lesson: Lesson):
     )
     assert slides.count("<figure>") == figures
     assert slides.count("<h2>Question</h2>") == len(list(questions(read(lesson.release))))
-    assert not re.findall(r'(?:src|href)="(?!data:|https://)', slides)
+    assert not re.findall(r'(?:src|href)="(?!data:|https?://)', slides)

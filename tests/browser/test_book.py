@@ -270,6 +270,17 @@ def test_keyboard_opens_an_answer_and_the_search(browser: Browser, address: str)
     page.close()
 
 
+def test_every_slide_fits_on_a_projector(browser: Browser, address: str):
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    too_high = {}
+    for lesson in LESSONS:
+        page.goto(f"{address}teachers/site/slides/{lesson.name}.html")
+        slides = page.locator("section").evaluate_all("all => all.map(one => [one.id, one.offsetHeight])")
+        too_high[lesson.name] = [name for name, height in slides if height > 720]
+    page.close()
+    assert not {name: slides for name, slides in too_high.items() if slides}
+
+
 def test_keyboard_turns_the_slides(browser: Browser, address: str):
     page = browser.new_page(viewport=SIZES["desktop"])
     page.goto(f"{address}teachers/site/slides/{LESSONS[0].name}.html")
