@@ -112,7 +112,7 @@ def _stumble(one: Stumble, say: str) -> str:
     parts = [
         f"**{title}** (`{one.mistake}`, {ways} of the bank). The check says:",
         message,
-        f"Say: {say}" if say else "",
+        f"**Say:** {say}" if say else "",
         folded("Such an answer", fenced(one.example.source, "python")),
     ]
     return "\n\n".join(filter(None, parts))

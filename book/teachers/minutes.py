@@ -51,7 +51,7 @@ def plan(found: Sequence[Section], half_time: Sequence[int]) -> str:
     total = sum(one.minutes for one in found)
     half = iter(half_time)
     rows = [
-        "| section | minutes | three hours: begins at | half the time: minutes |",
+        "| section | minutes | in three hours, at | in half the time |",
         "|---|---|---|---|",
         f"| Opening | | {_clock(0)} | |",
     ]

@@ -66,10 +66,11 @@ def _slides(
                 yield f"<h2>Question</h2>{render(question.text)}"
                 yield f"<h2>Our answer</h2>{render(question.answer)}"
         elif not (is_solution(cell) or is_grade(cell)):
-            if cell.id in shown:
-                yield from _code(cell.source, outputs[cell.id])
             text = next((c.source for c in notebook.cells[place + 1 :] if c.cell_type == "markdown"), "")
-            yield from _figures(outputs.get(cell.id, []), alternative_text(text))
+            figures = list(_figures(outputs.get(cell.id, []), alternative_text(text)))
+            yield from figures
+            if cell.id in shown and not figures:
+                yield from _code(cell.source, outputs[cell.id])
 
 
 def _sections(text: str) -> Iterator[str]:

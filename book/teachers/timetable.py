@@ -66,8 +66,9 @@ def with_days(course: Path, page: str) -> str:
 
 
 def _table(title: str, slots: list[Slot], used: list[int]) -> str:
-    rows = [f"| {title.lower()} | what | how | the lesson's minutes |", "|---|---|---|---|"]
+    rows = [f"| {title.lower()} | what | minutes |", "|---|---|---|"]
     for slot, minutes, length in zip(slots, used, lengths(slots), strict=True):
         planned = f"{minutes} of {length}" if minutes else ""
-        rows.append(f"| {slot.at} | {slot.what} | {slot.how} | {planned} |")
+        how = f" *({slot.how})*" if slot.how else ""
+        rows.append(f"| {slot.at} | {slot.what}{how} | {planned} |")
     return "\n".join(rows)

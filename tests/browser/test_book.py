@@ -151,7 +151,8 @@ def visits(browser: Browser, address: str, pages: list[str], axe: str) -> dict[s
     """Each page is loaded once, and seen in both themes and sizes."""
     context = browser.new_context(viewport=SIZES["desktop"], color_scheme="light", reduced_motion="reduce")
     page = context.new_page()
-    found = {name: visit(page, address + name, axe) for name in pages}
+    same = "teachers/site/lessons/"  # as in the students' book
+    found = {name: visit(page, address + name, axe) for name in pages if not name.startswith(same)}
     context.close()
     return found
 
