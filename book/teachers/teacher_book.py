@@ -54,7 +54,9 @@ def _write_general_pages(course: Path, target: Path) -> None:
         (target / f"{name}.md").write_text(page)
     grade = f"# Install, collect, grade, return\n\n{readme.teacher(course)}\n"
     (target / "collect_and_grade.md").write_text(grade)
-    (target / "troubleshooting.md").write_text(f"# Messages and remedies\n\n{readme.troubleshooting(course)}\n")
+    (target / "troubleshooting.md").write_text(
+        f"# Messages and remedies\n\n{readme.troubleshooting(course)}\n"
+    )
 
 
 def write_slides(course: Path, site: Path) -> None:
