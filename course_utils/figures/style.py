@@ -3,6 +3,7 @@
 import matplotlib as mpl
 from IPython import get_ipython
 from IPython.core.pylabtools import select_figure_formats
+from matplotlib.rcsetup import cycler
 from matplotlib_inline.config import InlineBackend
 
 from course_utils.figures.palette import SERIES
@@ -15,7 +16,7 @@ INK = "#767676"
 
 def use_course_style() -> None:
     """Draw figures from now on without a background, in `INK`, and with lines in the colours of `SERIES`."""
-    mpl.rc("axes", edgecolor=INK, facecolor="none", labelcolor=INK, prop_cycle=mpl.cycler(color=SERIES))
+    mpl.rc("axes", edgecolor=INK, facecolor="none", labelcolor=INK, prop_cycle=cycler(color=SERIES))
     mpl.rc("legend", labelcolor=INK)
     # Outlines: orange and yellow have little contrast with white.
     mpl.rc("patch", edgecolor=INK, force_edgecolor=True)
