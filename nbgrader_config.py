@@ -15,7 +15,7 @@ c.GenerateAssignment.preprocessors = [
     "nbconvert.preprocessors.TagRemovePreprocessor",
     "course_utils.grading.nbgrader_plugins.mark_cells.MarkCells",
     "course_utils.grading.links.preprocessor.LinkText",
-    "course_utils.grading.nbgrader_plugins.navigation.LinkLessons",
+    "course_utils.grading.nbgrader_plugins.mark_cells.LinkLessons",
     "nbgrader.preprocessors.IncludeHeaderFooter",
     "nbgrader.preprocessors.LockCells",
     "nbgrader.preprocessors.ClearSolutions",

@@ -13,8 +13,7 @@ from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
 from course_utils.grading.links import PackageNames
-from course_utils.grading.nbgrader_plugins.navigation import without_links
-from course_utils.start_page import LessonFacts, read_facts
+from course_utils.start_page import LessonFacts, read_facts, without_links
 
 ALT_LENGTH = 300
 _LINK_OUTSIDE = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\(\.\./[^)]*\)")

@@ -102,6 +102,7 @@ SLOW = {
     "test_shared_fs_dataset.py",
     "test_sharing.py",
     "test_sliders.py",
+    "test_start_page.py",
     "test_slurm.py",
     "test_stage.py",
     "test_staging.py",

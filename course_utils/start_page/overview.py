@@ -81,14 +81,15 @@ def exercises_told(lesson: LessonProgress) -> str:
         return "none"
     told = [f"{'✓ ' * (lesson.next_exercise is None)}{lesson.passed} of {len(lesson.exercises)} passed"]
     for state in (State.FAILED, State.UNCHECKED, State.MISSING):
-        numbers = [str(one.number) for one in lesson.exercises if one.state is state]
-        told += [f"{state.value}: {', '.join(numbers)}"] if numbers else []
+        found = [one for one in lesson.exercises if one.state is state]
+        names = [one.name if state is State.MISSING else str(one.number) for one in found]
+        told += [f"{state.value}: {', '.join(names)}"] if names else []
     return "; ".join(told)
 
 
 def _next_step(lessons: tuple[LessonProgress, ...]) -> str:
     for one in lessons:
-        if one.next_exercise:
+        if one.next_exercise and one.next_exercise.state is not State.MISSING:
             begun = any(exercise.state is not State.NOT_BEGUN for exercise in one.exercises)
             return (
                 f"{'Continue' if begun else 'Begin'} with {_link(one)}, exercise {one.next_exercise.number}."

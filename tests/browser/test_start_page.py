@@ -7,8 +7,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Page, expect
 
-from course_utils.grading.nbgrader_plugins.navigation import ALL_LESSONS
-from course_utils.start_page import write_index
+from course_utils.start_page import ALL_LESSONS, write_index
 from tests.browser.test_lab import KERNEL_READY, RUN_MS, run_all, save
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read, solved
 

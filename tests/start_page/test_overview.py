@@ -68,8 +68,8 @@ def test_page_says_how_far_one_is_and_what_comes_next(tmp_path: Path):
     page = course_overview(tmp_path, this_machine=False)._repr_markdown_()
     assert "**1 of 4 exercises passed.** Continue with [01 Many small files](<01_jpeg_vs_zip/" in page
     assert (
-        "| 1 of 4 passed; not right yet: 2; run the check: 3; missing from the notebook: 4 | 90 | "
-        "Python and lesson 00 |" in page
+        "| 1 of 4 passed; not right yet: 2; run the check: 3; missing from the notebook: cold_and_warm "
+        "| 90 | Python and lesson 00 |" in page
     )
 
 

@@ -2,8 +2,8 @@
 
 import re
 
-from course_utils.grading.nbgrader_plugins.navigation import ALL_LESSONS, links_of, without_links
-from course_utils.start_page import INDEX
+from course_utils.grading.nbgrader_plugins.mark_cells import facts_of_all
+from course_utils.start_page import ALL_LESSONS, INDEX, links_of, without_links
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, read
 
 NAMES = [one.name for one in LESSONS]
@@ -17,7 +17,7 @@ def test_released_lesson_links_to_its_neighbours_and_the_start_page(lesson: Less
     wanted = [f"../{INDEX}", *(f"../{name}/{name}.ipynb" for name in around)]
     top, end = texts[0].split("\n\n")[1], texts[-1].split("\n\n")[-1]
     assert LINK.findall(top) == LINK.findall(end) == wanted
-    assert top == end == links_of(lesson.name, COURSE / "solutions")
+    assert top == end == links_of(lesson.name, facts_of_all(COURSE / "solutions"))
     assert sum(ALL_LESSONS in text for text in texts) == 2
 
 
