@@ -9,6 +9,7 @@ from dataclasses import dataclass
 # "**You need** Python, ...", as a paragraph or as a row of a table.
 _NEEDS = re.compile(r"\*\*You need\*\*[ |]*(?P<text>[^|\n]+)")
 _MINUTES = re.compile(r"about (\d+) minutes")
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _LESSONS = re.compile(r"lessons? (\d\d(?:(?:, | and )\d\d)*)")
 
 
@@ -48,13 +49,14 @@ def read_facts(name: str, first_cell: str) -> LessonFacts:
         name: Name of the lesson's folder.
         first_cell: Source of the first cell; may be anything, because students can edit it.
     """
-    minutes = _MINUTES.search(first_cell)
-    found = _NEEDS.search(first_cell)
+    text = _LINK.sub(r"\1", first_cell)  # links are relative to the lesson
+    minutes = _MINUTES.search(text)
+    found = _NEEDS.search(text)
     needs = re.split(r"\.(?: |$)", found["text"].strip())[0] if found else ""
     numbers = "".join(_LESSONS.findall(needs))
     return LessonFacts(
         name,
-        _title(name, first_cell),
+        _title(name, text),
         minutes[1] if minutes else "",
         f"{needs[:1].upper()}{needs[1:]}",
         tuple(re.findall(r"\d\d", numbers)),
