@@ -9,9 +9,8 @@ import pytest
 
 from book.room_pages import room_names
 from course_utils.grading.links import PAGE, Glossary, PackageNames
-from course_utils.start_page import without_links
 from course_utils.grading.site import student_repository
-from course_utils.start_page import INDEX
+from course_utils.start_page import INDEX, without_links
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, code_cells, read
 
 LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]*)\)")
