@@ -38,11 +38,15 @@ def room_page(course: Path, name: str, indexed: bool = True) -> str:
     """
     imported = "\n   :imported-members:" if offered(course, name) else ""
     index = "" if indexed else "\n   :no-index:"
+    # What a room offers of a room inside it is described once, on the outer page.
+    parts = name.split(".")
+    outer = {one for end in range(1, len(parts)) for one in offered(course, ".".join(parts[:end]))}
+    twice = [one for one in offered(course, name) if one in outer]
+    without = f"\n   :exclude-members: {', '.join(twice)}" if twice else ""
     return f"""# `{name.removeprefix("course_utils.")}`
 
 ```{{eval-rst}}
 .. automodule:: {name}
-   :members:{imported}
-   :show-inheritance:{index}
+   :members:{imported}{without}{index}
 ```
 """

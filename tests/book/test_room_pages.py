@@ -1,0 +1,32 @@
+"""Each room has a page, and what two rooms offer is described once."""
+
+from book.cross_references import link_names, rooms_by_name
+from book.room_pages import offered, room_names, room_page
+from tests.lessons.lesson import COURSE
+
+
+def test_every_room_that_lessons_import_has_a_page_and_no_other():
+    names = room_names(COURSE)
+    assert {"course_utils.data", "course_utils.paths", "course_utils.distributed.batch"} <= set(names)
+    assert not [name for name in names if "checks" in name or "grading" in name]
+
+
+def test_names_of_an_outer_room_are_left_out_on_the_inner_page():
+    shared = set(offered(COURSE, "course_utils.data")) & set(offered(COURSE, "course_utils.data.zips"))
+    [line] = [line for line in room_page(COURSE, "course_utils.data.zips").splitlines() if "exclude" in line]
+    assert shared == set(line.partition(": ")[2].split(", "))
+    assert "exclude" not in room_page(COURSE, "course_utils.data")
+
+
+def linked(text: str, described: str = "course_utils.data.x") -> str:
+    lines = [text]
+    link_names(None, "function", described, None, None, lines)
+    return lines[0]
+
+
+def test_names_in_docstrings_are_links_and_parameters_are_not():
+    assert "course_utils.data" in rooms_by_name()["JpegDataset"]
+    assert linked("a `JpegDataset`.") == "a :py:obj:`JpegDataset <course_utils.data.JpegDataset>`."
+    for text in ("`transform`", "``JpegDataset``", ":class:`JpegDataset`", "`JpegDataset(x)`", "`no_name`"):
+        assert linked(text) == text
+    assert linked("`JpegDataset`", "course_utils.data.JpegDataset") == "`JpegDataset`"
