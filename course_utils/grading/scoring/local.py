@@ -113,7 +113,7 @@ def run_all(course: Course, tasks: list[Task], store: ResultStore, jobs: int) ->
         course: The course.
         tasks: Which submissions.
         store: Where the results go.
-        jobs: How many processes; at most one for each usable core, or a busy submission would slow others down.
+        jobs: How many processes; at most one for each usable core, or a busy submission slows others down.
 
     Yields:
         Each submission when its result is stored. None follows after a worker was killed.
