@@ -47,7 +47,6 @@ def record():
     return json.loads(json.dumps(recorded(report)))
 
 
-@pytest.mark.skipif(not RECORD.exists(), reason="not recorded yet")
 def test_lesson_page_and_figure_show_the_record():
     wanted = json.loads(RECORD.read_text())
     assert read_cell(LESSON, CELL) == text.lesson_text(wanted)
