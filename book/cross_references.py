@@ -50,7 +50,8 @@ def link_names(
             return found[0]
         return f":py:obj:`{found[0][1:-1]} <{(own or rooms)[0]}.{name}>`"
 
-    lines[:] = [_NAME.sub(linked, line) for line in lines]
+    # Python's own text for the field of a named tuple, which says nothing.
+    lines[:] = [_NAME.sub(linked, line) for line in lines if not line.startswith("Alias for field number")]
 
 
 def resolve(app: Sphinx, env: BuildEnvironment, node: Element, text: Element) -> reference | None:

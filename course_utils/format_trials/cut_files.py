@@ -25,8 +25,8 @@ def read_cut_short(kind: type[RandomAccess], samples: Sequence[Sample]) -> str:
         samples: What to write.
 
     Returns:
-        ``killed by SIGBUS`` or another signal, or the verdict on the read: ``right``, ``errors`` or
-        ``wrong in silence``.
+        ``killed by SIGBUS`` or another signal, or the verdict on the read, which is ``right``, ``errors``
+        or ``wrong in silence``.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "packed"

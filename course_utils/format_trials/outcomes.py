@@ -38,7 +38,7 @@ class Outcomes:
 
     @property
     def verdict(self) -> str:
-        """The worst outcome: counts of a race differ from run to run, their kind seldom does."""
+        """The worst outcome, because counts of a race differ from run to run, their kind seldom does."""
         if self.wrong:
             return "wrong in silence"
         if self.lost:

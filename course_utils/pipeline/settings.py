@@ -51,7 +51,7 @@ class Pipeline:
 
     @property
     def host_waits_for_copy(self) -> bool:
-        """Whether a copy blocks the host: it is asynchronous only from pinned memory and on request."""
+        """Whether a copy blocks the host, as it is asynchronous only from pinned memory and on request."""
         return not (self.pin and self.non_blocking)
 
 

@@ -67,7 +67,7 @@ class FileOps:
 
     @property
     def lookups(self) -> int:
-        """Stats by path: each open comes with one stat of the file that is open, which asks no server."""
+        """Stats by path. Each open comes with one stat of the file that is open, which asks no server."""
         return max(self.stats - self.opens, 0)
 
     def for_users(self, users: int = 500, epochs: int = 1) -> str:

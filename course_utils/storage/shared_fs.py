@@ -96,7 +96,7 @@ class SharedFilesystem:
 
     @property
     def label(self) -> str:
-        """A note for every result: that it comes from a model, and the load."""
+        """A note for every result, that it comes from a model, and the load."""
         return f"{LABEL}, load {100 * self.load:.0f} %"
 
 

@@ -18,7 +18,7 @@ def limit_memory_growth(nbytes: int) -> bool:
         nbytes: How much more.
 
     Returns:
-        Whether the limit holds: only Linux counts the memory of a process in that way.
+        Whether the limit holds. Only Linux counts the memory of a process in that way.
     """
     try:
         used = re.search(r"VmData:\s+(\d+)", Path("/proc/self/status").read_text())

@@ -45,8 +45,8 @@ def training_step(
         dtype: autocast to this type, such as `torch.bfloat16`; None computes in the model's own type.
 
     Returns:
-        `step(images, labels)`, which returns the loss as a tensor without synchronising the device: reading
-        its value synchronises.
+        `step(images, labels)`, which returns the loss as a tensor without synchronising the device, while
+        reading its value synchronises.
     """
     device = next(model.parameters()).device
     criterion = nn.CrossEntropyLoss()

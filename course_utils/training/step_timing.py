@@ -99,8 +99,8 @@ def train_with_monitoring(
         breakdown: synchronise after each stage.
 
     Returns:
-        The times. On a GPU without `breakdown`, use only the sum and the mean of `total_batch`: the host runs
-        ahead of the device, and the last step includes the wait for it.
+        The times. On a GPU without `breakdown`, use only the sum and the mean of `total_batch`, because the
+        host runs ahead of the device, and the last step includes the wait for it.
     """
     device = torch.device(device)
     host = HostClock(device, synchronise=breakdown)

@@ -1,5 +1,9 @@
 """Each room has a page, and what two rooms offer is described once."""
 
+import importlib
+import inspect
+import re
+
 from book.cross_references import link_names, rooms_by_name
 from book.room_pages import offered, room_names, room_page
 from tests.lessons.lesson import COURSE
@@ -30,3 +34,23 @@ def test_names_in_docstrings_are_links_and_parameters_are_not():
     for text in ("`transform`", "``JpegDataset``", ":class:`JpegDataset`", "`JpegDataset(x)`", "`no_name`"):
         assert linked(text) == text
     assert linked("`JpegDataset`", "course_utils.data.JpegDataset") == "`JpegDataset`"
+
+
+def first_lines(value: object) -> list[str]:
+    """Return the lines of docstrings in which Sphinx looks for a type before a colon."""
+    members = list(vars(value).values()) if isinstance(value, type) else []
+    lines = [inspect.getdoc(member).partition("\n")[0] for member in members if isinstance(member, property)]
+    for described in (value, *filter(inspect.isfunction, members)):
+        lines += re.findall(r"^(?:Returns|Yields):\n +(.*)", inspect.getdoc(described) or "", re.MULTILINE)
+    return [re.sub("`+.*?`+", "", line) for line in lines]
+
+
+def test_no_description_is_taken_for_a_type():
+    found = [
+        (room, name, line)
+        for room in room_names(COURSE)
+        for name in offered(COURSE, room)
+        for line in first_lines(getattr(importlib.import_module(room), name))
+    ]
+    assert len(found) > 50
+    assert [one for one in found if re.search(":( |$)", one[2])] == []
