@@ -1,5 +1,6 @@
 """Pages about the rooms of `course_utils`, from their docstrings."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -26,6 +27,13 @@ def offered(course: Path, room: str) -> list[str]:
     """Return what a room lists for others."""
     stub = course.joinpath(*room.split("."), "__init__.pyi")
     return _OFFERED.findall(stub.read_text()) if stub.is_file() else []
+
+
+def summary(course: Path, room: str) -> str:
+    """Return the first line of a room's docstring."""
+    module = course.joinpath(*room.split("."))
+    source = module / "__init__.py" if module.is_dir() else module.with_suffix(".py")
+    return (ast.get_docstring(ast.parse(source.read_text())) or "").partition("\n")[0]
 
 
 def room_page(course: Path, name: str, indexed: bool = True) -> str:

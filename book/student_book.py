@@ -51,7 +51,9 @@ def write_rooms(course: Path, target: Path, for_teachers: bool = False) -> None:
         (target / f"{name}.md").write_text(room_pages.room_page(course, name, indexed=not for_teachers))
     title = "Checks and grading" if for_teachers else "The course's package"
     intro = "The rooms of `course_utils`; each page is made from the docstrings."
-    (target / "index.md").write_text(f"# {title}\n\n{intro}\n\n{toctree(names)}")
+    rows = [f"| [`{name}`]({name}.md) | {room_pages.summary(course, name)} |" for name in names]
+    table = "\n".join(["| room | what it is for |", "|---|---|", *rows])
+    (target / "index.md").write_text(f"# {title}\n\n{intro}\n\n{table}\n\n{toctree(names, hidden=True)}")
 
 
 def _write_benchmarks(course: Path, target: Path) -> None:

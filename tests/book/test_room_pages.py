@@ -5,7 +5,7 @@ import inspect
 import re
 
 from book.cross_references import link_names, rooms_by_name
-from book.room_pages import offered, room_names, room_page
+from book.room_pages import offered, room_names, room_page, summary
 from tests.lessons.lesson import COURSE
 
 
@@ -54,3 +54,8 @@ def test_no_description_is_taken_for_a_type():
     ]
     assert len(found) > 50
     assert [one for one in found if re.search(":( |$)", one[2])] == []
+
+
+def test_every_room_says_in_a_line_what_it_is_for():
+    for name in (*room_names(COURSE), *room_names(COURSE, for_teachers=True)):
+        assert summary(COURSE, name).endswith("."), name
