@@ -16,6 +16,7 @@ from pathlib import Path
 
 from course_utils.grading.course import lesson_names
 from course_utils.grading.nbgrader_plugins import generate_release
+from course_utils.paths import data_dir
 from course_utils.system import usable_cores
 
 COURSE = Path(__file__).parents[2]
@@ -43,7 +44,12 @@ def make_course(folder: Path, lesson: str, students: int, config: str) -> Path:
 
 def run_seconds(folder: Path, *command: str) -> float:
     """Run a module of this environment to completion and return the seconds that it took."""
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    # Both courses lie in a temporary folder: without the data, the lesson's cells would end at once.
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "COURSE_DATA": str(data_dir()),
+    }
     start = time.perf_counter()
     subprocess.run(
         [sys.executable, "-m", *command], cwd=folder, env=environment, check=True, capture_output=True
