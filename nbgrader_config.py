@@ -14,8 +14,8 @@ c.TagRemovePreprocessor.remove_cell_tags = {"answer"}
 c.GenerateAssignment.preprocessors = [
     "nbconvert.preprocessors.TagRemovePreprocessor",
     "course_utils.grading.nbgrader_plugins.mark_cells.MarkCells",
-    "course_utils.grading.links.preprocessor.LinkText",
-    "course_utils.grading.nbgrader_plugins.mark_cells.LinkLessons",
+    "course_utils.grading.links.preprocessors.LinkText",
+    "course_utils.grading.links.preprocessors.LinkLessons",
     "nbgrader.preprocessors.IncludeHeaderFooter",
     "nbgrader.preprocessors.LockCells",
     "nbgrader.preprocessors.ClearSolutions",

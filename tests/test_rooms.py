@@ -53,6 +53,7 @@ MAY_IMPORT = {
         "checks.core", "grading.course", "grading.notebook", "grading.sandbox", "grading.submission",
         "system", "validation",
     },
+    "course_utils.grading.links": {"grading.course", "start_page"},
     "course_utils.grading.nbgrader_plugins": {
         "checks.core", "grading.course", "grading.links", "grading.notebook", "grading.scoring",
         "grading.submission", "start_page", "system", "validation",

@@ -2,7 +2,7 @@
 
 import re
 
-from course_utils.grading.nbgrader_plugins.mark_cells import facts_of_all
+from course_utils.grading.links.preprocessors import facts_of_all
 from course_utils.start_page import ALL_LESSONS, INDEX, links_of, without_links
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, read
 

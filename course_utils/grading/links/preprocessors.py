@@ -1,14 +1,17 @@
-"""The preprocessor of a release that links the names in its texts."""
+"""The preprocessors of a release that write its links: of the names in its texts, and between the lessons."""
 
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from course_utils.grading.course import lesson_names
 from course_utils.grading.links.glossary import PAGE, Glossary
 from course_utils.grading.links.linker import Entry, Linker
 from course_utils.grading.links.package_names import PackageNames
+from course_utils.start_page import LessonFacts, links_of, read_facts
 
 
 class LinkText(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no type information
@@ -18,6 +21,30 @@ class LinkText(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no t
         """Link the texts of `nb`; the glossary stands beside the folder of the lesson."""
         link_texts(nb, Glossary.read(Path(resources["metadata"]["path"]).parent / PAGE))
         return nb, resources
+
+
+class LinkLessons(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no type information
+    """Writes a line of links below the title of a lesson, and one at the end of its last text."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:  # noqa: ANN401 - nbconvert's own
+        """Add the links to `nb`, whose folder stands among those of the other lessons."""
+        folder = Path(resources["metadata"]["path"]).absolute()
+        line = links_of(folder.name, facts_of_all(folder.parent))
+        texts = [cell for cell in nb.cells if cell.cell_type == "markdown"]
+        if texts:
+            texts[-1].source = f"{texts[-1].source}\n\n{line}"
+            title, _, rest = texts[0].source.partition("\n")
+            texts[0].source = f"{title}\n\n{line}\n{rest}"
+        return nb, resources
+
+
+def facts_of_all(lessons: Path) -> list[LessonFacts]:
+    """Return what the lessons in a folder say of themselves."""
+    found = []
+    for name in lesson_names(lessons):
+        cells = nbformat.read(lessons / name / f"{name}.ipynb", as_version=4).cells
+        found.append(read_facts(name, cells[0].source if cells else ""))
+    return found
 
 
 def link_texts(notebook: NotebookNode, glossary: Glossary) -> None:
