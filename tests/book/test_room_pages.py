@@ -17,8 +17,10 @@ def test_every_room_that_lessons_import_has_a_page_and_no_other():
 
 def test_names_of_an_outer_room_are_left_out_on_the_inner_page():
     shared = set(offered(COURSE, "course_utils.data")) & set(offered(COURSE, "course_utils.data.zips"))
-    [line] = [line for line in room_page(COURSE, "course_utils.data.zips").splitlines() if "exclude" in line]
+    page = room_page(COURSE, "course_utils.data.zips")
+    [line] = [line for line in page.splitlines() if "exclude" in line]
     assert shared == set(line.partition(": ")[2].split(", "))
+    assert "described with [`course_utils.data`](course_utils.data.md)" in page
     assert "exclude" not in room_page(COURSE, "course_utils.data")
 
 
