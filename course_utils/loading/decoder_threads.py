@@ -17,9 +17,9 @@ from typing import Any
 
 Task = Callable[[], None]
 
-# By the lock that each running thread releases in the end, its tasks. Only these threads change it: Ctrl-C is
-# raised in the main one.
-running: "dict[_thread.LockType, SimpleQueue[Any]]" = {}
+# By the lock that each running thread releases in the end, its tasks and its list of stops. Only these
+# threads change it: Ctrl-C is raised in the main one.
+running: "dict[_thread.LockType, tuple[SimpleQueue[Any], list[object]]]" = {}
 
 
 class DecoderThreads:
@@ -34,17 +34,21 @@ class DecoderThreads:
         self._tasks: SimpleQueue[Any] = SimpleQueue()
         self._stops: list[object] = []  # not empty: stop
         # The later one is called first. The threads hold both, as they must live longer than the owner.
-        watches = [weakref.ref(owner, self._tasks.put), weakref.ref(owner, self._stops.append)]
+        self._watches = [weakref.ref(owner, self._tasks.put), weakref.ref(owner, self._stops.append)]
         self._ends: list[_thread.LockType] = []
         for _ in range(count):
-            end = _thread.allocate_lock()
-            end.acquire()
-            _thread.start_new_thread(_run, (self._tasks, self._stops, watches, end))
-            self._ends.append(end)
+            self._start(self._tasks)
 
     def submit(self, task: Task) -> None:
         """Let a thread run a task, which raises nothing."""
         self._tasks.put(task)
+
+    def submit_beside(self, task: Task) -> None:
+        """Let one more thread run a task that takes long, looks at `stopped`, and raises nothing."""
+        tasks: SimpleQueue[Any] = SimpleQueue()
+        tasks.put(task)
+        tasks.put(None)
+        self._start(tasks)
 
     @property
     def stopped(self) -> list[object]:
@@ -58,11 +62,17 @@ class DecoderThreads:
         while self._ends:  # after a Ctrl-C a second call does not wait for the same one again
             self._ends.pop().acquire()
 
+    def _start(self, tasks: "SimpleQueue[Any]") -> None:
+        end = _thread.allocate_lock()
+        end.acquire()
+        _thread.start_new_thread(_run, (tasks, self._stops, self._watches, end))
+        self._ends.append(end)
+
 
 def _run(
     tasks: "SimpleQueue[Any]", stops: list[object], watches: list[weakref.ref[object]], end: _thread.LockType
 ) -> None:
-    running[end] = tasks
+    running[end] = tasks, stops
     try:
         while (task := tasks.get()) is not None and not stops:
             task()
@@ -75,6 +85,7 @@ def _run(
 @atexit.register
 def _stop_all() -> None:
     """Stop the threads of iterations that are still open before the modules that they need are unloaded."""
-    for end, tasks in list(running.items()):
+    for end, (tasks, stops) in list(running.items()):
+        stops.append(None)
         tasks.put(None)
         end.acquire()

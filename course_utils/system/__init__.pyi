@@ -3,6 +3,7 @@ from .atomic_files import remove_temporaries as remove_temporaries
 from .atomic_files import sync_filesystem as sync_filesystem
 from .atomic_files import sync_folder as sync_folder
 from .atomic_files import write_atomically as write_atomically
+from .available_memory import available_memory as available_memory
 from .compiler import can_compile as can_compile
 from .cpu_count import installed_cores as installed_cores
 from .cpu_count import take_share as take_share
