@@ -1,4 +1,4 @@
-"""What a batch needs is announced to the kernel, and nothing else; packs that fit into memory are read whole."""
+"""What a batch needs is announced to the kernel, nothing else; packs that fit into memory are read whole."""
 
 import os
 import time
