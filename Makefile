@@ -20,9 +20,12 @@ TOOLS := $(dir $(firstword $(MAKEFILE_LIST))).make
 # nbgrader calls other commands of the environment (alembic) by their bare names.
 RUN := PATH="$$(cd "$(VENV)" && pwd)/bin:$$PATH"
 GRADING = $(RUN) python -m course_utils.grading
-READY := $(VENV)/.complete
 # The libraries that benchmarks compare with have an environment of their own.
 PEERS := $(VENV)-bench
+# The names of targets cannot be quoted: a space in them is escaped.
+SPACE := $(subst ,, )
+READY := $(subst $(SPACE),\ ,$(VENV))/.complete
+PEERS_READY := $(subst $(SPACE),\ ,$(PEERS))/.complete
 # What JupyterLab opens: a lesson, or the start page; where that could not be written, the first lesson.
 NOTEBOOK = $(firstword $(wildcard notebooks/$(LESSON)*/*.ipynb))
 START_PAGE = notebooks/index.ipynb
@@ -93,7 +96,7 @@ feedback: $(READY)  ## a page for each student (GRADE_OPTIONS="--release" return
 export: $(READY)  ## marks.csv for a learning management system (GRADE_OPTIONS="--to FILE")
 	@$(GRADING) export $(GRADE_OPTIONS)
 
-bench: $(READY) $(PEERS)/.complete  ## data_setup beside its limit, then every benchmark in tests/bench (1 hour)
+bench: $(READY) $(PEERS_READY)  ## data_setup beside its limit, then every benchmark in tests/bench (1 hour)
 	@$(RUN) python -c 'from course_utils.paths import data_dir; data_dir()' 2>/dev/null || $(MAKE) --no-print-directory data
 	@$(RUN) python -m data_setup full_size
 	@$(RUN) python -m data_setup bench
@@ -106,7 +109,7 @@ book: $(READY)  ## the lessons as a site to read, without solutions, in build/bo
 $(READY): requirements.txt pyproject.toml
 	@TORCH="$(TORCH)" $(TOOLS)/venv.sh "$(PYTHON)" "$(VENV)"
 
-$(PEERS)/.complete: tests/bench/requirements.txt tests/bench/ffcv.txt
+$(PEERS_READY): tests/bench/requirements.txt tests/bench/ffcv.txt
 	@$(TOOLS)/venv.sh "$(PYTHON)" "$(PEERS)" tests/bench/requirements.txt
 	@$(TOOLS)/ffcv.sh "$(PEERS)"
 

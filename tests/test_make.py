@@ -150,6 +150,26 @@ def test_lab_starts_in_a_folder_with_a_space(installed: Path):
     assert lab.endswith(f"--LabApp.default_url=/lab/tree/{FIRST}")  # no page was written here
 
 
+@pytest.mark.parametrize("place", ["an environment", "{clone}/an environment"])
+def test_lab_starts_with_an_environment_whose_name_has_a_space(installed: Path, place: str):
+    (installed / ".venv").rename(installed / "an environment")
+    done = make(installed, "lab", f"VENV={place.format(clone=installed)}")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("python -m data_setup photos --if-missing\n")
+
+
+def test_environment_whose_name_has_a_space_is_made(installed: Path):
+    (installed / ".make" / "venv.sh").write_text('#!/bin/sh\nprintf "%s|" "$@"\nexit 1\n')
+    done = make(installed, "lab", "VENV=an environment", "PYTHON=python3")
+    assert done.returncode != 0
+    assert done.stdout == "python3|an environment|"
+    for name in ("requirements.txt", "ffcv.txt"):
+        (installed / "tests" / "bench" / name).parent.mkdir(parents=True, exist_ok=True)
+        (installed / "tests" / "bench" / name).touch()
+    planned = make(installed, "--dry-run", "bench", "VENV=an environment")
+    assert './.make/ffcv.sh "an environment-bench"' in planned.stdout
+
+
 FIRST = "notebooks/00_first/00_first.ipynb"
 
 
