@@ -29,7 +29,7 @@ def test_job_that_is_stopped_once_and_killed_once_equals_an_undisturbed_one(tmp_
     script = JobScript(pack, folder, PRESETS["cpu"], options, stage=True)
     (folder / "job.sh").write_text(script.text)
     record = Record(folder / "record.jsonl")
-    with SlurmNode(tmp_path_factory.mktemp("slurm")) as node:
+    with SlurmNode() as node:
         job = node.run("sbatch", "--parsable", f"--output={folder}/log", str(folder / "job.sh")).strip()
         wait_until(lambda: len(record.steps()) >= 8, folder)
         (copy,) = scratch.glob("part0.zip-*/part0.zip")

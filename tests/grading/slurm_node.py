@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -51,12 +52,40 @@ def missing() -> list[str]:
 
 
 class SlurmNode:
-    """munge, a Slurm controller and a node, stopped on exit."""
+    """munge, a Slurm controller and a node, stopped on exit.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.processes = folder, []
+    Their folder is one of its own, which munge's account can enter: pytest closes its folders to others, and each
+    further pytest on the machine does so again.
+    """
+
+    def __init__(self) -> None:
+        self.processes: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> "SlurmNode":
+        self.folder = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))
+        try:
+            self._start_all()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in reversed(self.processes):
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        shutil.rmtree(self.folder)
+
+    def run(self, *command: str) -> str:
+        """Run one of Slurm's commands; return its output."""
+        environment = {**os.environ, **self.environment}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
+
+    def _start_all(self) -> None:
         for name in ("state", "spool", "munge"):
             (self.folder / name).mkdir()
         self._start_munge()
@@ -68,21 +97,6 @@ class SlurmNode:
         self._start("slurmctld", "-D", "-c", "-f", str(self.folder / "slurm.conf"))
         self._start("slurmd", "-D", "-N", host, "-f", str(self.folder / "slurm.conf"))
         self._wait_until_idle()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for process in reversed(self.processes):
-            process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-    def run(self, *command: str) -> str:
-        """Run one of Slurm's commands; return its output."""
-        environment = {**os.environ, **self.environment}
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
 
     def _start_munge(self) -> None:
         munge, folder = pwd.getpwnam("munge"), self.folder / "munge"
@@ -91,9 +105,6 @@ class SlurmNode:
         key.chmod(0o400)
         for path in (folder, key):
             os.chown(path, munge.pw_uid, munge.pw_gid)
-        for parent in [self.folder, *self.folder.parents]:
-            if parent.stat().st_uid == 0 and parent != Path("/"):
-                parent.chmod(parent.stat().st_mode | 0o011)
         options = ["--foreground", "--force", f"--key-file={key}", f"--socket={self.folder}/munge.socket"]
         options += [f"--pid-file={folder}/pid", f"--log-file={folder}/log", f"--seed-file={folder}/seed"]
         self.folder.chmod(0o777)

@@ -36,7 +36,7 @@ def test_sbcast_asks_for_what_the_row_says_and_nothing_else_opens_the_source(tmp
     source, target = folder / "shared" / "set.tar", folder / "copy.tar"
     (folder / "trace.py").write_text(TRACE)
     (folder / "job.sh").write_text(f"#!/bin/bash\n{sys.executable} {folder}/trace.py {source} {target}\n")
-    with SlurmNode(tmp_path_factory.mktemp("slurm")) as node:
+    with SlurmNode() as node:
         node.run("sbatch", "--wait", f"--output={folder}/log", str(folder / "job.sh"))
     assert [int(one) for one in (folder / "log").read_text().split()] == list(
         astuple(broadcast_operations(len(data)))

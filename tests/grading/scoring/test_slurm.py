@@ -21,8 +21,8 @@ SLOW = "import time\ntime.sleep(1)\ndef total_of(numbers):\n    return sum(numbe
 
 
 @pytest.fixture(scope="module")
-def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmNode]:
-    with SlurmNode(tmp_path_factory.mktemp("slurm")) as node:
+def node() -> Iterator[SlurmNode]:
+    with SlurmNode() as node:
         yield node
 
 
@@ -33,6 +33,11 @@ def _wait_for_running_job(node: SlurmNode) -> str:
             return running[0]
         time.sleep(0.1)
     raise AssertionError("no job ever ran")
+
+
+@pytest.mark.proof
+def test_no_other_pytest_closes_the_folder_of_munge(node, tmp_path_factory):
+    assert not node.folder.is_relative_to(tmp_path_factory.getbasetemp().parent)
 
 
 @pytest.mark.proof
