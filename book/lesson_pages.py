@@ -12,14 +12,11 @@ from latex2mathml.converter import convert
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
-from course_utils.grading.links import PackageNames
+from course_utils.grading.links import PAGE, PackageNames, redirect
 from course_utils.start_page import LessonFacts, read_facts, without_links
 
 ALT_LENGTH = 300
 _LINK_OUTSIDE = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\(\.\./[^)]*\)")
-_LINK_TO_SOURCE = re.compile(r"\[`(?P<span>[^`]+)`\]\(\.\./\.\./course_utils/[^)]*\)")
-# The anchors of headings are in lower case in the book, and not in JupyterLab.
-_LINK_TO_TERM = re.compile(r"\]\(\.\./glossary\.md#[^)]*\)")
 _FORMULA = re.compile(r"\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$\n]+)\$", re.DOTALL)
 _CODE = re.compile(r"(```.*?```|`[^`\n]+`)", re.DOTALL)
 
@@ -141,12 +138,11 @@ def with_page_links(markdown: str, names: PackageNames) -> str:
         names: The names of the package that the lesson uses.
     """
 
-    def source(found: re.Match[str]) -> str:
-        place = names.place(found["span"])
-        return f"{{py:obj}}`{found['span']} <{place.dotted}>`" if place else f"`{found['span']}`"
+    def source(span: str) -> str:
+        place = names.place(span)
+        return f"{{py:obj}}`{span} <{place.dotted}>`" if place else f"`{span}`"
 
-    markdown = _LINK_TO_SOURCE.sub(source, markdown)
-    return _LINK_TO_TERM.sub(lambda found: found[0].lower(), markdown)
+    return redirect(markdown, source, lambda term: f"../{PAGE}#{term}")
 
 
 def with_formulas(markdown: str) -> str:

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page
 
+from course_utils.grading.links.preprocessors import LinkText
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, read
 
 pytestmark = pytest.mark.proof
@@ -135,6 +136,15 @@ def test_internal_links_lead_somewhere(books: Path, pages: list[str]):
 
 def has_place(path: Path, name: str) -> bool:
     return not name or f'id="{name}"' in path.read_text()
+
+
+def test_links_of_a_release_with_the_address_of_the_book_lead_somewhere(book: Path, lesson: Lesson):
+    resources = {"metadata": {"path": str(lesson.solution.parent)}}
+    released, _ = LinkText(book="https://book").preprocess(read(lesson.solution), resources)
+    found = [link for cell in released.cells for link in re.findall(r"\(https://book/([^)]*)\)", cell.source)]
+    assert found
+    for path, _, place in (link.partition("#") for link in found):
+        assert has_place(book / path, place), (path, place)
 
 
 @dataclass

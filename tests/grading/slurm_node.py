@@ -54,8 +54,8 @@ def missing() -> list[str]:
 class SlurmNode:
     """munge, a Slurm controller and a node, stopped on exit.
 
-    Their folder is one of its own, which munge's account can enter: pytest closes its folders to others, and each
-    further pytest on the machine does so again.
+    Their folder lies outside of pytest's: munge's account must enter it, and each further pytest closes the
+    folder that all of them share.
     """
 
     def __init__(self) -> None:

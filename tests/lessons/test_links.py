@@ -81,8 +81,7 @@ def test_links_to_sources_have_a_page_in_the_book(lesson: Lesson):
     for text in sources:
         place = names.place(text.strip("`"))
         assert place is not None, text
-        rooms = {place.dotted, place.dotted.rpartition(".")[0]}
-        assert rooms & set(room_names(COURSE)), text
+        assert place.room in room_names(COURSE), text
 
 
 def test_links_to_terms_name_a_heading_of_the_glossary(lesson: Lesson):

@@ -26,6 +26,16 @@ class Place(NamedTuple):
     file: str
     dotted: str
 
+    @property
+    def room(self) -> str:
+        """The room, or the module outside of all rooms, that offers it."""
+        return self.dotted if _is_room(self.dotted) else self.dotted.rpartition(".")[0]
+
+    @property
+    def anchor(self) -> str:
+        """Its anchor on the page of its room in the book."""
+        return f"module-{self.dotted}" if self.dotted == self.room else self.dotted
+
 
 class PackageNames:
     """The names of the package that one lesson uses.
@@ -79,6 +89,11 @@ def _place(dotted: str) -> Place | None:
         return Place(inner.file, dotted) if inner else None
     path = _path(f"{room}{module}").with_suffix(".py")
     return Place(_file(path), dotted) if module and path.is_file() else None
+
+
+def _is_room(dotted: str) -> bool:
+    path = _path(dotted)
+    return (path / "__init__.pyi").is_file() or (path.parent == PACKAGE and path.with_suffix(".py").is_file())
 
 
 def _offered(room: str) -> dict[str, str]:

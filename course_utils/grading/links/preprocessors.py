@@ -6,10 +6,12 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Unicode
 
 from course_utils.grading.course import lesson_names
 from course_utils.grading.links.glossary import PAGE, Glossary
 from course_utils.grading.links.linker import Entry, Linker
+from course_utils.grading.links.outward_links import to_book
 from course_utils.grading.links.package_names import PackageNames
 from course_utils.start_page import LessonFacts, links_of, read_facts
 
@@ -17,9 +19,15 @@ from course_utils.start_page import LessonFacts, links_of, read_facts
 class LinkText(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no type information
     """Links terms, programs and names of the package where a lesson uses them first."""
 
+    book = Unicode(
+        "",
+        help="Address of the course's book, to which links to the glossary and the package lead. Without it "
+        "they lead to files of the course, which nbgrader's exchange does not give to students.",
+    ).tag(config=True)
+
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:  # noqa: ANN401 - nbconvert's own
         """Link the texts of `nb`; the glossary stands beside the folder of the lesson."""
-        link_texts(nb, Glossary.read(Path(resources["metadata"]["path"]).parent / PAGE))
+        link_texts(nb, Glossary.read(Path(resources["metadata"]["path"]).parent / PAGE), self.book)
         return nb, resources
 
 
@@ -47,12 +55,13 @@ def facts_of_all(lessons: Path) -> list[LessonFacts]:
     return found
 
 
-def link_texts(notebook: NotebookNode, glossary: Glossary) -> None:
+def link_texts(notebook: NotebookNode, glossary: Glossary, book: str = "") -> None:
     """Link each name once in the texts of a lesson, where it is used first.
 
     Args:
         notebook: The lesson, changed in place.
         glossary: The terms and programs to link.
+        book: Address of the book to which the links lead; empty for files of the course.
     """
     names = PackageNames("\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code"))
 
@@ -62,4 +71,5 @@ def link_texts(notebook: NotebookNode, glossary: Glossary) -> None:
     linker = Linker(glossary.words, glossary.names, code)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = linker.link(cell.source)
+            linked = linker.link(cell.source)
+            cell.source = to_book(linked, names, book) if book else linked
