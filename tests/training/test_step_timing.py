@@ -1,3 +1,5 @@
+import weakref
+
 import pytest
 import torch
 from torch import nn
@@ -36,6 +38,26 @@ def test_total_includes_loading_copy_and_computation(monkeypatch):
     for parts in zip(*(times[key] for key in KEYS), strict=True):
         assert parts[3] >= sum(parts[:3])
     assert sum(times["total_batch"]) == pytest.approx(11)
+
+
+def test_batch_is_freed_before_the_next_one_is_copied():
+    """Otherwise `cpu_to_gpu` contains the time to free it, on a CPU nothing else."""
+    alive = []
+
+    def batch():
+        made = torch.zeros(2, 3, 16, 16), torch.zeros(2, dtype=torch.int64)
+        alive.append(weakref.ref(made[0]))
+        return made
+
+    def loader():
+        for _ in range(3):
+            assert not any(reference() is not None for reference in alive)
+            yield batch()
+
+    model = SimpleCNN(10, width=4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    train_with_monitoring(model, loader(), nn.CrossEntropyLoss(), optimizer, "cpu", 3)
+    assert len(alive) == 3
 
 
 def test_training_changes_the_parameters():
