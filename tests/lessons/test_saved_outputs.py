@@ -1,6 +1,8 @@
-"""Check the saved outputs of the solutions, and that nbval compares most of them."""
+"""Check texts and saved outputs of the solutions, and that nbval compares most outputs."""
 
+import itertools
 import re
+from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
@@ -8,6 +10,8 @@ from tests.lessons.lesson import Lesson, code_cells, read
 
 FIGURE = re.compile(r"<Figure size \d+x\d+ with \d+ Axes>")
 FOR_TOOLS = re.compile(r"# *(noqa|type: ignore|pragma|mypy|ruff)\b")
+EXERCISE = re.compile(r"^(#+) Exercise (\d+): ", re.MULTILINE)
+HEADING = re.compile(r"#+ ")
 LOCAL_PATH = re.compile(r"(?<![\w.])/(root|home|Users|tmp|work)/")
 
 
@@ -70,3 +74,26 @@ def test_every_figure_is_described_below_it(lesson: Lesson):
         if cell.cell_type == "code" and any("image/png" in output.get("data", {}) for output in cell.outputs):
             text = next(other.source for other in below if other.cell_type == "markdown")
             assert re.match(r"\*The (picture|pictures|plot)\b", text), f"{cell.id}: {text[:80]}"
+
+
+def texts(lesson: Lesson) -> Iterator[tuple[str, str]]:
+    return ((cell.id, cell.source) for cell in read(lesson.solution).cells if cell.cell_type == "markdown")
+
+
+def test_no_text_names_a_cell_by_its_id(lesson: Lesson):
+    """JupyterLab does not show ids. One without a hyphen may also be a name in code."""
+    ids = {cell.id for cell in read(lesson.solution).cells if "-" in cell.id}
+    for cell, text in texts(lesson):
+        assert not ids & set(re.findall(r"`([^`\n]+)`", text)), cell
+
+
+def test_exercises_are_numbered_and_have_headings_of_one_level(lesson: Lesson):
+    found = [match for _, text in texts(lesson) for match in EXERCISE.findall(text)]
+    assert [int(number) for _, number in found] == list(range(1, len(found) + 1))
+    assert len({level for level, _ in found}) == 1
+
+
+def test_blank_line_below_every_heading(lesson: Lesson):
+    for cell, text in texts(lesson):
+        for line, below in itertools.pairwise(text.splitlines()):
+            assert not (HEADING.match(line) and below.strip()), f"{cell}: {line}"
