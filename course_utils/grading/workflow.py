@@ -118,7 +118,8 @@ def _versions(course: Course, tasks: list[Task], outcome: Outcome) -> dict[Task,
     versions = {}
     for task in tasks:
         with outcome.isolate(task):
-            sanitize_folder(course.submission_folder(task), task.lesson, course.lesson(task.lesson).files())
+            lesson = course.lesson(task.lesson)
+            sanitize_folder(course.submission_folder(task), task.lesson, lesson.files(), lesson.stubs)
             versions[task] = course.versions(task)
     return versions
 

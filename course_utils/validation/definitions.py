@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -60,6 +61,18 @@ def used_names(source: str) -> set[str]:
             elif isinstance(node, ast.Name | ast.Attribute):
                 found.add(_dotted(node))
     return found
+
+
+def free_names(source: str) -> set[str]:
+    """Return the names that code reads and nowhere binds, without those of builtins."""
+    statements = _parse(source)[0]
+    nodes = [node for statement in statements for node in ast.walk(statement)]
+    read = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    bound |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    bound |= {node.name for node in nodes if isinstance(node, ast.ExceptHandler) and node.name}
+    bound |= {name for node in nodes if isinstance(node, ast.stmt) for name in _names(node)}
+    return read - bound - set(dir(builtins))
 
 
 def _dotted(node: ast.expr) -> str:

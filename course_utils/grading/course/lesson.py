@@ -23,7 +23,7 @@ from nbgrader.utils import is_grade, is_solution
 from course_utils.checks.core import Check
 from course_utils.grading.course.result import Versions
 from course_utils.grading.notebook import grade_id
-from course_utils.grading.submission import Submission
+from course_utils.grading.submission import STUB, Submission
 
 CHECKS_PACKAGE = "course_utils.checks"
 
@@ -72,6 +72,11 @@ class Lesson:
     def points(self) -> float:
         """The points for all exercises that are not optional."""
         return sum(graded.points for name, graded in self.graded.items() if name not in self.optional)
+
+    @property
+    def stubs(self) -> int:
+        """How often a student is asked to write code in the released notebook."""
+        return sum(cell.source.count(STUB) for cell in self.released.cells)
 
     def check(self, name: str) -> Check:
         """Return a check of this lesson, from the teacher's own module."""

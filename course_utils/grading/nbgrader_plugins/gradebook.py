@@ -31,7 +31,8 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
     course = _course_here()
     register(course, assignment)
     folder = Path(notebooks[0]).parent
-    sanitize_folder(folder, assignment, course.lesson(assignment).files())
+    lesson = course.lesson(assignment)
+    sanitize_folder(folder, assignment, lesson.files(), lesson.stubs)
     deadlines.grant_extension(course, Task(assignment, folder.parent.name))  # `student` may be a pattern
 
 

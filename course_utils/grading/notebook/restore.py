@@ -18,13 +18,12 @@ from nbgrader.utils import is_locked, is_solution
 from course_utils.grading.notebook.cell_selection import grade_id, is_setup
 from course_utils.grading.notebook.markdown_html import safe_markdown
 from course_utils.grading.notebook.matching import compare_cells, pair_cells
-from course_utils.grading.notebook.misplaced import place_answers
+from course_utils.grading.notebook.misplaced import OWN, place_answers
 from course_utils.grading.notebook.submitted_cells import SubmittedCell, read_cells
 from course_utils.grading.submission import Finding
 from course_utils.validation import meaning
 
 MAX_FORMATTED = 500_000  # characters, inline pictures included; longer texts are shown as they are
-OWN = "own-"  # begins the ids of a student's own cells
 LOST = "# This cell was missing in the submission."
 
 
@@ -57,14 +56,17 @@ def restore_notebook(raw: bytes | None, released: NotebookNode) -> Restored:
     submitted = cells or []
     pair_cells(submitted, released.cells, details)
     restored = _assemble(submitted, released.cells, details)
-    details += place_answers(restored, _own_ids(restored), _stubs(released.cells))
+    details += place_answers(restored, _written(restored, released.cells), _stubs(released.cells))
     _sanitize_texts(restored, released.cells)
     notebook = nbformat.from_dict({**released, "cells": restored})
     return Restored(notebook, findings, cells is not None)
 
 
-def _own_ids(cells: list[NotebookNode]) -> set[str]:
-    return {cell.id for cell in cells if str(cell.get("id")).startswith(OWN)}
+def _written(cells: list[NotebookNode], released: list[NotebookNode]) -> set[str]:
+    """Return the ids of the code cells that the student has added or changed."""
+    original = {cell.get("id"): meaning(cell.source) for cell in released if cell.cell_type == "code"}
+    code = [cell for cell in cells if cell.cell_type == "code" and cell.get("id")]
+    return {cell.id for cell in code if original.get(cell.id) != meaning(cell.source)}
 
 
 def _stubs(released: list[NotebookNode]) -> set[str]:

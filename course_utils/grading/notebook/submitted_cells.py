@@ -12,7 +12,7 @@ from course_utils.grading.notebook.release_version import compare_version
 from course_utils.grading.notebook.text_encoding import UTF_8, decode_text
 from course_utils.grading.submission import Finding
 
-MAX_BYTES = 32 * 2**20
+MAX_BYTES = 112 * 2**20  # nearly all of a large notebook are outputs, which are not read
 MAX_CELLS, MAX_NAME = 2000, 100
 # Each list or object takes up to 64 bytes, each other value about 50.
 MAX_PARTS = 10**6

@@ -3,3 +3,4 @@ from .findings import OTHER_VERSION as OTHER_VERSION
 from .findings import Finding as Finding
 from .sanitize import STAMP as STAMP
 from .sanitize import sanitize_folder as sanitize_folder
+from .notebook_choice import STUB as STUB

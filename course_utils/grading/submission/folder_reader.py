@@ -20,7 +20,9 @@ from course_utils.grading.submission.findings import Finding
 
 MAX_ENTRIES, MAX_FILES, MAX_DEPTH = 20_000, 1000, 20
 MAX_NAME_BYTES, MAX_PATH_BYTES = 200, 1000
-MAX_NOTEBOOK_BYTES, MAX_FILE_BYTES, MAX_ALL_BYTES = 32 * 2**20, 16 * 2**20, 48 * 2**20
+# What `nbgrader submit` accepts: outputs, which are not graded, may make a notebook large.
+MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS_BYTES = 112 * 2**20, 128 * 2**20
+MAX_FILE_BYTES, MAX_ALL_BYTES = 16 * 2**20, 48 * 2**20
 MAX_FINDINGS = 30  # of one kind of problem; the others are counted
 NOTEBOOK = ".ipynb"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -72,7 +74,7 @@ class _Reader:
         self.entries: dict[str, os.stat_result] = {}
         self.counts: Counter[tuple[str, str]] = Counter()
         self.folders: set[str] = set()
-        self.left = MAX_ALL_BYTES
+        self.left, self.left_for_notebooks = MAX_ALL_BYTES, MAX_NOTEBOOKS_BYTES
         self.owner = -1
 
     def read(self, folder: Path) -> FolderContents:
@@ -154,11 +156,14 @@ class _Reader:
 
     def _read_file(self, root: int, name: str, status: os.stat_result) -> None:
         notebook = name.endswith(NOTEBOOK)
+        most = (
+            min(MAX_NOTEBOOK_BYTES, self.left_for_notebooks) if notebook else min(MAX_FILE_BYTES, self.left)
+        )
         if len(self.found.files) >= MAX_FILES:
             self._leave_out("damaged", name, f"is beyond the limit of {MAX_FILES} files")
         elif self._is_foreign(status):
             self._leave_out("tampered", name, "is another user's file")
-        elif status.st_size > (MAX_NOTEBOOK_BYTES if notebook else min(MAX_FILE_BYTES, self.left)):
+        elif status.st_size > most:
             self._leave_out("damaged", name, "exceeds the size of a submission; it was left out")
         else:
             try:
@@ -167,7 +172,10 @@ class _Reader:
             except OSError as error:
                 self._leave_out("damaged", name, f"cannot be read ({os.strerror(error.errno or 0)})")
                 return
-            self.left -= len(data)
+            if notebook:
+                self.left_for_notebooks -= len(data)
+            else:
+                self.left -= len(data)
             self.found.files[name] = data
             self.found.newest = max(self.found.newest, status.st_ctime)
             self.found.modified = max(self.found.modified, status.st_mtime)

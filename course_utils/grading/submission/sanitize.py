@@ -19,7 +19,7 @@ from nbgrader.utils import parse_utc
 from course_utils.grading.submission.findings import Finding
 from course_utils.grading.submission.folder_reader import NOTEBOOK, FolderContents, read_folder
 from course_utils.grading.submission.lesson_files import make_way
-from course_utils.grading.submission.notebook_choice import choose_notebook
+from course_utils.grading.submission.notebook_choice import choose_notebook, is_whole
 
 STAMP = "timestamp.txt"
 STAMP_FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
@@ -31,18 +31,19 @@ TOLERANCE_S = 60
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
-def sanitize_folder(folder: Path, lesson: str, lesson_files: Iterable[str] = ()) -> None:
+def sanitize_folder(folder: Path, lesson: str, lesson_files: Iterable[str] = (), stubs: int = 0) -> None:
     """Replace a folder by what can be read of it, with a valid time stamp and the notebook's right name.
 
     Args:
         folder: The teacher's copy of one submission; a folder that is in order stays as it is.
         lesson: Its lesson; a notebook of another name is renamed to it.
         lesson_files: Relative names of the lesson's own files.
+        stubs: How often a stub occurs in the released notebook, see `choose_notebook`.
     """
     found = read_folder(folder, (f"{lesson}{NOTEBOOK}", NOTE, STAMP), make_readable=True)
     before = dict(found.files)
     _repair_stamp(found)
-    _repair_notebook(found, f"{lesson}{NOTEBOOK}")
+    _repair_notebook(found, f"{lesson}{NOTEBOOK}", set(lesson_files), stubs)
     found.findings += make_way(found.files, lesson_files)
     _compare_times(found)
     write_note(found)
@@ -79,7 +80,7 @@ def parse_stamp(data: bytes) -> datetime | None:
     if len(data) > MAX_STAMP_BYTES:  # the parser takes quadratic time
         return None
     try:
-        text = data.decode().strip()
+        text = data.decode("utf-8-sig").strip()
         time: datetime | None = parse_utc(text) if text.isprintable() else None
     except Exception:  # of the date parser, which raises many kinds on text that is no date
         return None
@@ -93,7 +94,8 @@ def _repair_stamp(found: FolderContents) -> None:
     if data is None or _is_past(parse_stamp(data)):
         return
     shown = data[:60].decode("utf-8", "replace")
-    found.findings.append(Finding("tampered", f"{STAMP!r} was an invalid time stamp: {shown!r}."))
+    kind = "tampered" if data.strip(b"\0 \r\n\t") else "damaged"  # a full disk leaves an empty file
+    found.findings.append(Finding(kind, f"{STAMP!r} was an invalid time stamp: {shown!r}."))
     found.files[STAMP] = make_stamp(found.newest)
 
 
@@ -117,17 +119,27 @@ def make_stamp(seconds: float) -> bytes:
     return datetime.fromtimestamp(seconds, UTC).strftime(STAMP_FORMAT).encode()
 
 
-def _repair_notebook(found: FolderContents, expected: str) -> None:
-    chosen = choose_notebook(found.files, expected)
+def _repair_notebook(found: FolderContents, expected: str, lesson_files: set[str], stubs: int) -> None:
+    chosen = choose_notebook(found.files, expected, stubs)
     if chosen is None:
         # nbgrader needs a file; `restore_notebook` reports that an empty one is not a notebook.
+        if there := sorted(found.files.keys() - lesson_files - {STAMP, NOTE}):
+            shown = ", ".join(repr(name[:60]) for name in there[:3])
+            more = f" and {len(there) - 3} more" if len(there) > 3 else ""
+            found.findings.append(Finding("damaged", f"There is no notebook, only {shown}{more}."))
         found.files[expected] = b""
     elif chosen != expected:
-        reason = "is empty or cut off" if expected in found.files else "is missing"
+        reason = _why_another(found.files.get(expected))
         found.findings.append(
             Finding("damaged", f"{expected!r} {reason}; the notebook {chosen!r} was graded instead.")
         )
         found.files[expected] = found.files.pop(chosen)
+
+
+def _why_another(expected: bytes | None) -> str:
+    if expected is None:
+        return "is missing"
+    return "has no answers" if is_whole(expected) else "is empty or cut off"
 
 
 def _replace(folder: Path, found: FolderContents) -> None:

@@ -128,6 +128,70 @@ def answer_above_the_untouched_cell(data):
     cell_of(data, "total-answer")["source"] = STUB
 
 
+def leave_untouched(data, *names):
+    for name in names:
+        head = RIGHT[name].partition("\n")[0]
+        cell_of(data, f"{name}-answer")["source"] = (
+            f"{head}\n    # YOUR CODE HERE\n    raise NotImplementedError()"
+        )
+
+
+@change
+def all_answers_in_the_last_cell(data):
+    leave_untouched(data, *RIGHT)
+    data["cells"].append(code("\n\n".join(RIGHT.values())))
+
+
+@change
+def all_answers_in_the_first_cell(data):
+    leave_untouched(data, *RIGHT)
+    data["cells"].insert(0, code("\n\n".join(RIGHT.values())))
+
+
+@change
+def two_answers_in_one_answer_cell(data):
+    leave_untouched(data, "largest")
+    cell_of(data, "total-answer")["source"] = f"{ANSWER}\n\n{RIGHT['largest']}"
+
+
+@change
+def answers_in_each_others_cells(data):
+    cell_of(data, "total-answer")["source"] = RIGHT["largest"]
+    cell_of(data, "largest-answer")["source"] = ANSWER
+
+
+@change
+def answer_in_a_demonstration(data):
+    leave_untouched(data, "total")
+    cell_of(data, "demo")["source"] = ANSWER
+
+
+@change
+def helpers_of_an_answer_below_everything(data):
+    cell_of(data, "total-answer")["source"] = "def total_of(numbers):\n    return helper(numbers)"
+    helper = "def helper(numbers):\n    return functools.reduce(add, numbers, START)"
+    data["cells"] += [
+        code(f"{helper}\nraise RuntimeError('a trial')"),
+        code("from operator import add\nSTART = 0"),
+    ]
+
+
+@change
+def import_in_a_later_answer(data):
+    cell_of(data, "total-answer")["source"] = (
+        "def total_of(numbers):\n    return functools.reduce(add, numbers)"
+    )
+    cell_of(data, "largest-answer")["source"] = f"from operator import add\n{RIGHT['largest']}"
+
+
+@change
+def trial_below_that_uses_the_same_local_names(data):
+    cell_of(data, "total-answer")["source"] = (
+        "def total_of(numbers):\n    result = sum(numbers)\n    return result"
+    )
+    data["cells"].append(code("result = 0\nnumbers = [1]"))
+
+
 @change
 def setup_as_text(data):
     cell_of(data, "setup")["cell_type"] = "markdown"
@@ -306,7 +370,8 @@ AS_RELEASED = {
     "import_of_a_demonstration_that_became_text", "setup_as_raw_text", "setup_deleted", "setup_extended",
     "setup_replaced_by_imports", "executed_with_outputs", "numbers_beyond_64_bits", "tags_of_ones_own",
     "kernel_of_the_site", "saved_by_vs_code", "saved_by_colab", "windows_line_ends",
-    "answer_above_the_untouched_cell",
+    "answer_above_the_untouched_cell", "all_answers_in_the_first_cell", "two_answers_in_one_answer_cell",
+    "answer_in_a_demonstration", "trial_below_that_uses_the_same_local_names",
     "formatted_on_saving", "words_that_only_look_dangerous", "cell_split_without_its_metadata",
 }  # fmt: skip
 

@@ -1,5 +1,7 @@
 """Finding the notebook that a student has worked in."""
 
+import json
+
 import pytest
 
 from course_utils.grading.submission.notebook_choice import choose_notebook
@@ -13,7 +15,11 @@ EMPTY = b'{"cells": []}'
     ("files", "chosen"),
     [
         ({}, None),
-        ({"notes.txt": WORK}, None),
+        ({"notes.txt": b"my notes"}, None),
+        ({"01_a.ipynb.txt": WORK, "notes.txt": b"my notes"}, "01_a.ipynb.txt"),
+        ({"01_a.IPYNB": WORK}, "01_a.IPYNB"),
+        ({"download": WORK}, "download"),
+        ({EXPECTED: WORK, "01_a.ipynb.txt": WORK}, EXPECTED),
         ({EXPECTED: WORK}, EXPECTED),
         ({EXPECTED: b""}, EXPECTED),
         ({"mine.ipynb": EMPTY}, "mine.ipynb"),
@@ -30,3 +36,23 @@ EMPTY = b'{"cells": []}'
 )
 def test_notebook_with_the_students_work_is_chosen(files, chosen):
     assert choose_notebook(files, EXPECTED) == chosen
+
+
+ANSWER = json.dumps(
+    {"cells": [{"metadata": {"nbgrader": {"grade_id": "x"}}, "source": "def f():\n    return 1"}]}
+)
+UNTOUCHED = ANSWER.replace("return 1", "# YOUR CODE HERE\\n    raise NotImplementedError()")
+
+
+@pytest.mark.parametrize(
+    ("files", "chosen"),
+    [
+        ({EXPECTED: UNTOUCHED, "01_a-Copy1.ipynb": ANSWER}, "01_a-Copy1.ipynb"),
+        ({EXPECTED: UNTOUCHED, "01_a-Copy1.ipynb": UNTOUCHED}, EXPECTED),
+        ({EXPECTED: ANSWER, "01_a-Copy1.ipynb": ANSWER}, EXPECTED),
+        ({EXPECTED: UNTOUCHED, "02_b.ipynb": ANSWER.replace('"x"', '"y"')}, EXPECTED),
+        ({EXPECTED: UNTOUCHED, "01_a-Copy1.ipynb": ANSWER[:-9]}, EXPECTED),
+    ],
+)
+def test_copy_is_chosen_where_the_notebook_itself_is_as_released(files, chosen):
+    assert choose_notebook({name: text.encode() for name, text in files.items()}, EXPECTED, stubs=1) == chosen

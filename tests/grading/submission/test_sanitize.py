@@ -1,11 +1,12 @@
 """Sanitising a submitted folder before nbgrader copies it."""
 
 import os
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
 from course_utils.grading.submission.files import Submission
+from course_utils.grading.submission.folder_reader import MAX_NOTEBOOKS_BYTES, read_folder
 from course_utils.grading.submission.sanitize import NOTE, sanitize_folder
 
 
@@ -42,13 +43,50 @@ def test_links_and_pipes_are_replaced_by_notes(folder):
     assert Submission(folder, "ann", "01_a").files() == {}
 
 
-@pytest.mark.parametrize("stamp", [b"", b"soon", b"\xff", b"9999-01-01 00:00:00 UTC"])
+@pytest.mark.parametrize("stamp", [b"soon", b"\xff", b"9999-01-01 00:00:00 UTC"])
 def test_invalid_time_stamp_is_replaced_by_the_files_newest(folder, stamp):
     (folder / "timestamp.txt").write_bytes(stamp)
     sanitize_folder(folder, "01_a")
     repaired = (folder / "timestamp.txt").read_text().removesuffix(" UTC")
     assert datetime.fromisoformat(repaired).year >= 2024
     assert _kinds(folder) == ["tampered"]
+
+
+@pytest.mark.parametrize(
+    ("stamp", "kinds"), [(b"", ["damaged"]), (bytes(30), ["damaged"]), (b"\xef\xbb\xbf%s UTC", [])]
+)
+def test_time_stamp_of_a_full_disk_or_an_editor_is_no_tampering(folder, stamp, kinds):
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S").encode()
+    (folder / "timestamp.txt").write_bytes(stamp.replace(b"%s", now))
+    sanitize_folder(folder, "01_a")
+    assert _kinds(folder) == kinds
+
+
+def test_folder_without_a_notebook_says_what_is_there(folder):
+    (folder / "01_a.ipynb").unlink()
+    (folder / "answers.zip").write_bytes(b"PK")
+    sanitize_folder(folder, "01_a")
+    sanitize_folder(folder, "01_a")
+    assert [finding.what for finding in Submission(folder, "ann", "01_a").findings] == [
+        "There is no notebook, only 'answers.zip'."
+    ]
+
+
+def test_large_outputs_cost_no_answers_nor_helpers(folder):
+    (folder / "01_a.ipynb").write_bytes(b'{"outputs": "' + b"A" * (60 * 2**20) + b'"}')
+    (folder / "helper.py").write_text("x = 1")
+    submission = Submission(folder, "ann", "01_a")
+    assert len(submission.notebook()) > 60 * 2**20
+    assert submission.files() == {"helper.py": b"x = 1"}
+
+
+def test_memory_for_notebooks_is_bounded(folder):
+    for number in range(20):
+        with (folder / f"{number:02}.ipynb").open("wb") as file:
+            file.truncate(30 * 2**20)  # sparse: 30 MiB that take no space on the disk
+    found = read_folder(folder)
+    assert sum(map(len, found.files.values())) <= MAX_NOTEBOOKS_BYTES
+    assert any("exceeds the size of a submission" in finding.what for finding in found.findings)
 
 
 def test_single_renamed_notebook_gets_its_name_back(folder):
