@@ -247,6 +247,7 @@ def test_every_third_party_package_is_a_dependency_or_comes_with_one():
         "psutil",
         "pynvml",
         "simplejpeg",
+        "sqlalchemy",
         "torchvision",
         "tqdm",
         "traitlets",

@@ -11,11 +11,18 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from sqlalchemy.exc import DBAPIError
 from tqdm import tqdm
 
 from course_utils.exchange import NoExchangeError, has_exchange, require_exchange
 from course_utils.grading import workflow
-from course_utils.grading.course import Course, MixedVersionsError, course_at, require_same_version
+from course_utils.grading.course import (
+    Course,
+    MixedVersionsError,
+    course_at,
+    course_lock,
+    require_same_version,
+)
 from course_utils.grading.nbgrader_plugins import deadlines, feedback, marks_table
 from course_utils.grading.scoring import local, regrade, report, slurm
 from course_utils.system import usable_cores
@@ -33,9 +40,28 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown or not lessons:
         return _print(f"There is no lesson {', '.join(unknown)} in {course.root}.", error=True)
     try:
-        return command(course, lessons, options)
+        if not options.locks:
+            return command(course, lessons, options)
+        with course_lock(course.results.folder, options.locks, _print):
+            return command(course, lessons, options)
     except (slurm.ArrayRefusedError, deadlines.DeadlineError, MixedVersionsError, NoExchangeError) as refusal:
         return _print(str(refusal), error=True)
+    except DBAPIError as error:
+        return _print(_gradebook_problem(course, error), error=True)
+    except OSError as error:
+        return _print(f"{error}\nThe results so far are kept; the same command continues.", error=True)
+
+
+def _gradebook_problem(course: Course, error: DBAPIError) -> str:
+    reason = str(error.orig)
+    advice = "The results so far are kept; repair it or take it from a backup."
+    if "locked" in reason:
+        advice = "Another program uses it. The results so far are kept; the same command continues."
+    elif "no such" in reason:
+        advice = "An older nbgrader has written it: nbgrader db upgrade"
+    elif "full" in reason or "readonly" in reason or "unable to open" in reason:
+        advice = "Its disk is full, or this account may not write it. The same command continues."
+    return f"The gradebook {course.directory.db_url} cannot be used: {reason}. {advice}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -48,9 +74,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m course_utils.grading", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="command")
 
-    def command(name: str, run: Command, text: str) -> argparse.ArgumentParser:
+    def command(name: str, run: Command, text: str, locks: bool = True) -> argparse.ArgumentParser:
         parser = commands.add_parser(name, parents=[common], help=text, description=text)
-        parser.set_defaults(run=run)
+        parser.set_defaults(run=run, locks=name if locks else "")
         return parser
 
     command("collect", _collect, "Fetch submissions from nbgrader's exchange.")
@@ -73,7 +99,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     feedback = command("feedback", _feedback, "Write each student's feedback page.")
     feedback.add_argument("--release", action="store_true", help="also copy it into nbgrader's exchange")
-    export = command("export", _export, "Write the marks as CSV for a learning management system.")
+    export = command(
+        "export", _export, "Write the marks as CSV for a learning management system.", locks=False
+    )
     export.add_argument(
         "--for",
         dest="form",
@@ -82,9 +110,9 @@ def _parser() -> argparse.ArgumentParser:
         help="the system whose import reads the columns (default: %(default)s, all that is known)",
     )
     export.add_argument("--to", type=Path, default=Path("marks.csv"), help="the file (default: %(default)s)")
-    command("report", _report, "Show the report of all stored results.")
+    command("report", _report, "Show the report of all stored results.", locks=False)
     progress = command(
-        "progress", _progress, "Collect, grade, and show without names what a class is stuck on."
+        "progress", _progress, "Collect, grade, and show without names what a class is stuck on.", locks=False
     )
     progress.add_argument(
         "--every", type=float, default=0.0, metavar="SECONDS", help="repeat until Ctrl-C (default: once)"
@@ -182,11 +210,12 @@ def _export(course: Course, lessons: list[str], options: argparse.Namespace) -> 
 def _progress(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
     require_same_version()
     while True:
-        if has_exchange(course.config):
-            for lesson in lessons:
-                _nbgrader(course, "collect", lesson, "--update", "--log-level=ERROR")
-        tasks = workflow.submissions(course, lessons, options.student)
-        outcome = workflow.grade(course, tasks, usable_cores())
+        with course_lock(course.results.folder, "progress", _print):
+            if has_exchange(course.config):
+                for lesson in lessons:
+                    _nbgrader(course, "collect", lesson, "--update", "--log-level=ERROR")
+            tasks = workflow.submissions(course, lessons, options.student)
+            outcome = workflow.grade(course, tasks, usable_cores())
         _print(f"\n{datetime.now():%H:%M}\n{report.progress(outcome.found)}")
         for fault in outcome.faults:
             _print(f"No mark, because the grader failed: {fault}", error=True)

@@ -2,6 +2,7 @@
 
 import csv
 import shutil
+import sqlite3
 import sys
 
 import pytest
@@ -9,7 +10,7 @@ from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
 
 from course_utils.grading import cli
-from course_utils.grading.course import Task
+from course_utils.grading.course import Task, course_at
 from tests.grading.toy_course import LESSON, TOY, make_course, submit
 
 
@@ -52,6 +53,30 @@ def run(course, capsys):
         return status, caught.out + caught.err
 
     return run
+
+
+def test_gradebook_in_use_or_of_another_version_is_a_sentence(course, run, monkeypatch):
+    database = course.root / "other.db"
+    url = f"sqlite:///{database}"
+    monkeypatch.setattr(cli, "course_at", lambda _: replace_gradebook(course, url))
+    with sqlite3.connect(database) as connection:
+        connection.execute("CREATE TABLE alembic_version (version_num VARCHAR(32))")
+        connection.execute("CREATE TABLE assignment (id VARCHAR(32), name VARCHAR(128))")
+    status, output = run("grade", "--jobs", "1")
+    assert status == 1
+    assert "An older nbgrader has written it: nbgrader db upgrade" in output
+    assert "Traceback" not in output
+    database.write_text("no database at all, but a text of more than sixteen bytes")
+    status, output = run("grade", "--jobs", "1")
+    assert status == 1
+    assert "cannot be used: file is not a database" in output
+    assert "Traceback" not in output
+
+
+def replace_gradebook(course, url):
+    other = course_at(course.root)
+    other.directory.db_url = other.config.CourseDirectory.db_url = url
+    return other
 
 
 def _score(course, student):

@@ -72,7 +72,8 @@ def register(course: Course, lesson: str) -> None:
 
 def _register_cells(course: Course, lesson: str) -> None:
     version, marker = course.lesson(lesson).version(), course.results.folder / lesson / ".registered"
-    if marker.exists() and marker.read_text() == version and _is_known(course, lesson):
+    known = _is_known(course, lesson)  # before nbgrader meets a gradebook that cannot be used
+    if known and marker.exists() and marker.read_text() == version:
         return
     with TemporaryDirectory(prefix="release-") as scratch:
         config = course.nbgrader_config(Task(lesson, "."))
@@ -87,6 +88,7 @@ def _register_cells(course: Course, lesson: str) -> None:
 def _is_known(course: Course, lesson: str) -> bool:
     with Gradebook(course.directory.db_url, course.directory.course_id) as gradebook:
         try:
+            gradebook.find_assignment(lesson)
             gradebook.find_notebook(lesson, lesson)
         except MissingEntry:
             return False

@@ -119,7 +119,8 @@ def _copy(source: str, wanted: Iterable[str], name: str) -> NotebookNode:
     """Return a cell with the definitions of another one; with all of it where that computes them."""
     definitions = extract_definitions(source)
     plain = not defined_names(source) & set(wanted) - defined_names(definitions)
-    return new_code_cell(source=definitions if plain else source, id=_own_id(name))
+    cell: NotebookNode = new_code_cell(source=definitions if plain else source, id=_own_id(name))
+    return cell
 
 
 def _own_id(name: str) -> str:
