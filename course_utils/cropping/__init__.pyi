@@ -5,5 +5,7 @@ from .cut import Cut as Cut
 from .cut import CutOf as CutOf
 from .cut import decode_cut_into as decode_cut_into
 from .cut import resize_into as resize_into
+from .header import read_header as read_header
+from .philox import uniforms as uniforms
 from .regions import can_decode_parts as can_decode_parts
 from .random_crop import RandomResizedCrop as RandomResizedCrop

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from simplejpeg import decode_jpeg_header
 
+from course_utils.cropping.header import read_header
 from course_utils.cropping.regions import decode_region
 
 # PyTorch computes larger operations with several threads, and here every core has a decoding thread already.
@@ -54,11 +54,12 @@ def decode_cut_into(data: memoryview, cut_of: CutOf, pixels: np.ndarray) -> None
         pixels: Contiguous uint8 array (H, W, 3) to fill.
 
     Raises:
-        ValueError: The file is damaged, as far as the part needs it, or cannot be converted to RGB.
+        ValueError: The file is damaged, as far as the part needs it, or its colours cannot be converted, or
+            it claims too many pixels.
     """
-    height, width, *_ = decode_jpeg_header(data)
-    cut = cut_of(height, width)
-    resize_into(decode_region(data, cut.rows, cut.columns, cut.reduction), cut, pixels)
+    header = read_header(data)
+    cut = cut_of(header.height, header.width)
+    resize_into(decode_region(data, cut.rows, cut.columns, cut.reduction, header), cut, pixels)
 
 
 def resize_into(part: np.ndarray, cut: Cut, pixels: np.ndarray) -> None:

@@ -12,7 +12,7 @@ INCREMENTS = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 WORD, BITS = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
-def uniforms(seed: int, epoch: int, samples: np.ndarray, count: int) -> np.ndarray:
+def uniforms(seed: int, epoch: int, samples: np.ndarray, count: int, purpose: int = 1) -> np.ndarray:
     """Return independent numbers from [0, 1) for each sample: float64 (samples, count).
 
     Args:
@@ -20,9 +20,10 @@ def uniforms(seed: int, epoch: int, samples: np.ndarray, count: int) -> np.ndarr
         epoch: At least 0.
         samples: Numbers of the samples, int64 (n,).
         count: Numbers per sample; the first ones do not depend on it.
+        purpose: What they are for, at least 1: the numbers for one purpose do not depend on another's.
     """
-    # The order of an epoch comes from the same two numbers: crops must not depend on it.
-    key = np.random.SeedSequence([seed, epoch], spawn_key=(1,)).generate_state(2)
+    # The order of an epoch comes from the same two numbers without a key: crops must not depend on it.
+    key = np.random.SeedSequence([seed, epoch], spawn_key=(purpose,)).generate_state(2)
     blocks = -(-count // 4)
     counters = np.zeros((4, len(samples), blocks), np.uint64)
     counters[0], counters[1] = samples[:, None] & 0xFFFFFFFF, samples[:, None] >> 32

@@ -22,6 +22,8 @@ BLOCK_WIDTHS = {"444": 8, "422": 16, "420": 16, "Gray": 8, "440": 8, "411": 32, 
 NAMES = ("libturbojpeg.so.0", "libturbojpeg.0.dylib")
 # Columns beside the part that are decoded too, as colours are interpolated between neighbours.
 NEIGHBOURS_LEFT, NEIGHBOURS_RIGHT = 1, 2
+# Of a single column of colours, as two columns of 4:2:0 have, the rows would not be interpolated.
+NARROWEST = 3
 
 
 class Library(NamedTuple):
@@ -112,7 +114,7 @@ def decode_part(
         require(short.tj3SetScalingFactor(handle, _Scale(1, reduction)))
         width = -(-short.tj3Get(handle, WIDTH) // reduction)
         step = block // reduction
-        first = max(columns.start - NEIGHBOURS_LEFT, 0) // step * step
+        first = max(min(columns.start - NEIGHBOURS_LEFT, width - NARROWEST), 0) // step * step
         last = min(columns.stop + NEIGHBOURS_RIGHT, width)
         pixels = np.empty((rows.stop - rows.start, last - first, 3), np.uint8)
         require(short.tj3SetCroppingRegion(handle, _Region(first, rows.start, *pixels.shape[1::-1])))

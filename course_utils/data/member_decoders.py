@@ -4,9 +4,9 @@ from functools import partial
 from typing import Protocol
 
 import numpy as np
-from simplejpeg import decode_jpeg, decode_jpeg_header
+from simplejpeg import decode_jpeg
 
-from course_utils.cropping import CutOf, decode_cut_into, resize_into
+from course_utils.cropping import CutOf, decode_cut_into, read_header, resize_into
 from course_utils.data.pack import PackError, RawLayout
 from course_utils.data.zips import ZipIndex
 
@@ -50,7 +50,7 @@ class JpegMembers:
 
     def shape(self, member: int) -> Shape:
         """Return height, width and 3, without decoding."""
-        height, width, *_ = decode_jpeg_header(self._read(member))
+        height, width, *_ = read_header(self._read(member))
         return height, width, 3
 
     def read_into(self, member: int, pixels: np.ndarray) -> None:
@@ -59,7 +59,7 @@ class JpegMembers:
         try:
             found = decode_jpeg(data, buffer=pixels)
         except ValueError:
-            _refuse_other_shape((*decode_jpeg_header(data)[:2], 3), pixels.shape)  # too large for the buffer
+            _refuse_other_shape((*read_header(data)[:2], 3), pixels.shape)  # too large for the buffer
             raise
         _refuse_other_shape(found.shape, pixels.shape)
 

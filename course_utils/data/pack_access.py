@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from course_utils.data.pack import INFO_NAME, PackError, PackInfo, RawLayout
-from course_utils.data.zips import ZipIndex
+from course_utils.data.zips import RegularZipFile, ZipIndex
 
 # What zipfile and ZipIndex raise for a damaged or unsuitable archive or member.
 ZIP_DAMAGE = (
@@ -22,10 +22,10 @@ def open_pack(path: Path | str) -> tuple[zipfile.ZipFile, PackInfo]:
 
     Raises:
         FileNotFoundError: There is no such file.
-        PackError: It is not a complete zip, or has no valid `dataset.json`.
+        PackError: It is not a complete zip, or no regular file, or has no valid `dataset.json`.
     """
     try:
-        pack = zipfile.ZipFile(path)
+        pack = RegularZipFile(path)
     except (FileNotFoundError, PermissionError):
         raise
     except (*ZIP_DAMAGE, OSError) as error:

@@ -51,7 +51,7 @@ class BatchDecoder:
 
     def batches(
         self, threads: DecoderThreads, epoch: int, parts: Iterable[np.ndarray], in_flight: int
-    ) -> Iterator[tuple[Batch, Broken]]:
+    ) -> Iterator[tuple[Batch, np.ndarray, Broken]]:
         """Decode batches, always some at once.
 
         Args:
@@ -61,16 +61,16 @@ class BatchDecoder:
             in_flight: Number of batches being decoded or waiting.
 
         Yields:
-            The images and labels of a batch, and which images are broken.
+            The images and labels of a batch, the numbers of these images, and which are broken.
         """
         parts, submit = iter(parts), partial(self._submit, threads, epoch)
         pending = deque(map(submit, islice(parts, in_flight)))
         if pending and self._reads_all and fits_into_memory(self.images.nbytes):
             threads.submit_beside(partial(read_through, self.images, threads.stopped))
         while pending:
-            batch = self._collect(pending.popleft())
+            decoded = self._collect(pending.popleft())
             pending.extend(map(submit, islice(parts, 1)))
-            yield batch
+            yield decoded
 
     def _submit(self, threads: DecoderThreads, epoch: int, part: np.ndarray) -> PendingBatch:
         """Split a batch among all threads, so that the first one is complete as soon as possible."""
@@ -83,8 +83,8 @@ class BatchDecoder:
             threads.submit(partial(_decode, pixels, readers, places, threads.stopped, pending.results))
         return pending
 
-    def _collect(self, pending: PendingBatch) -> tuple[Batch, Broken]:
-        """Wait for a batch; return its images and labels, and which images are broken."""
+    def _collect(self, pending: PendingBatch) -> tuple[Batch, np.ndarray, Broken]:
+        """Wait for a batch; return what `batches` yields."""
         broken: Broken = []
         for _ in range(self.shares):
             result = pending.results.get()
@@ -93,7 +93,7 @@ class BatchDecoder:
             broken += result
         broken.sort(key=lambda found: found[0])
         images = pending.memory[: len(pending.part)].permute(0, 3, 1, 2)
-        return (images, torch.from_numpy(self.images.labels[pending.part])), broken
+        return (images, torch.from_numpy(self.images.labels[pending.part])), pending.part, broken
 
     def _readers(self, epoch: int, part: np.ndarray) -> list[Callable[[np.ndarray], None]]:
         """Return for each image of a batch the function that decodes it into an array."""

@@ -1,13 +1,57 @@
 """Transform whole batches, for `FastLoader`, into reused memory."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
 import torch
 
+from course_utils.cropping import uniforms
 from course_utils.loading.buffer_pool import BufferPool
 from course_utils.system import one_thread
 
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+FLIPS = 2  # the purpose of these random numbers; crops have another
+
+
+@runtime_checkable
+class RandomTransform(Protocol):
+    """Transforms whole batches, with random parameters that a loader lets it draw for each image."""
+
+    def draw(self, seed: int, epoch: int, samples: np.ndarray) -> Any:  # noqa: ANN401 - its own
+        """Return the random parameters of each sample: the same ones whenever they are drawn."""
+
+    def __call__(self, images: torch.Tensor, drawn: Any, /) -> torch.Tensor:  # noqa: ANN401 - what `draw` returned
+        """Return the transformed images."""
+
+
+BatchTransform = Callable[[torch.Tensor], torch.Tensor] | RandomTransform
+
+
+class Step(NamedTuple):
+    """Which samples a batch holds.
+
+    Args:
+        epoch: Number of the epoch.
+        consumed: Samples of it that all ranks have consumed after this batch.
+        samples: Numbers of its images, int64.
+    """
+
+    epoch: int
+    consumed: int
+    samples: np.ndarray
+
+
+def transformed(
+    images: torch.Tensor, step: Step, transform: BatchTransform | None, seed: int
+) -> torch.Tensor:
+    """Return the transformed images of a batch; what is random depends on seed, epoch and sample alone."""
+    if transform is None or not len(images):
+        return images
+    if isinstance(transform, RandomTransform):
+        return transform(images, transform.draw(seed, step.epoch, step.samples))
+    return transform(images)
 
 
 class FlipAndNormalize:
@@ -19,7 +63,9 @@ class FlipAndNormalize:
         mean: Mean of each channel, from 0 to 1.
         std: Standard deviation of each channel, from 0 to 1.
         flip: Probability that an image is flipped; 0 after a `RandomResizedCrop`, which flips by itself.
-        seed: Seed of the private generator.
+
+    Raises:
+        ValueError: `flip` is no probability.
     """
 
     def __init__(
@@ -27,21 +73,30 @@ class FlipAndNormalize:
         mean: Sequence[float] = IMAGENET_MEAN,
         std: Sequence[float] = IMAGENET_STD,
         flip: float = 0.5,
-        seed: int = 0,
     ) -> None:
+        if not 0 <= flip <= 1:
+            raise ValueError(f"flip={flip}: a probability from 0 to 1")
         self.scale = 1 / (255 * torch.tensor(std))
         self.shift = -torch.tensor(mean) / torch.tensor(std)
-        self.flip, self.generator = flip, torch.Generator().manual_seed(seed)
-        self._text = f"FlipAndNormalize({tuple(mean)}, {tuple(std)}, {flip}, {seed})"
+        self.flip = flip
+        self._text = f"FlipAndNormalize({tuple(mean)}, {tuple(std)}, {flip})"
         self._pool: BufferPool | None = None
         self._constants: dict[torch.device, tuple[torch.Tensor, torch.Tensor]] = {}
 
     def __repr__(self) -> str:
         return self._text
 
-    def __call__(self, images: torch.Tensor) -> torch.Tensor:
-        """Return float32 images of the same shape (N, 3, H, W), in `channels_last`."""
-        flipped = torch.rand(len(images), generator=self.generator) < self.flip
+    def draw(self, seed: int, epoch: int, samples: np.ndarray) -> torch.Tensor:
+        """Return which images to flip, bool (N,): the same ones whenever they are drawn."""
+        return torch.from_numpy(uniforms(seed, epoch, samples, 1, FLIPS)[:, 0] < self.flip)
+
+    def __call__(self, images: torch.Tensor, flipped: torch.Tensor) -> torch.Tensor:
+        """Return float32 images of the same shape (N, 3, H, W), in `channels_last`.
+
+        Args:
+            images: uint8.
+            flipped: Which of them to flip, bool (N,).
+        """
         if images.device.type != "cpu":
             # From pinned memory the copy does not block the host, which would wait for the queued work.
             flipped = flipped.pin_memory() if images.is_cuda else flipped

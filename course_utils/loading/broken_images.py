@@ -23,13 +23,19 @@ def require_policy(on_error: object) -> None:
         raise ValueError(f'on_error={on_error!r}: it must be "raise", "skip" or a function')
 
 
-def without_broken(batch: Batch, broken: Broken, on_error: OnError) -> Batch:
+def without_broken(
+    batch: Batch, samples: np.ndarray, broken: Broken, on_error: OnError
+) -> tuple[Batch, np.ndarray]:
     """Return a batch without its broken images, or with others in their place.
 
     Args:
         batch: Images, in `channels_last`, and labels on the CPU; images are overwritten.
+        samples: Numbers of its images.
         broken: Which images are broken, and why.
         on_error: What to do with each, as of `FastLoader`.
+
+    Returns:
+        The batch, and the numbers of its images.
 
     Raises:
         PackError: The policy is to raise it.
@@ -45,7 +51,7 @@ def without_broken(batch: Batch, broken: Broken, on_error: OnError) -> Batch:
         if replacement is not None:
             _require_image(replacement, images.shape[1:])
             images[place] = replacement
-    return images[keep].contiguous(memory_format=torch.channels_last), labels[keep]
+    return (images[keep].contiguous(memory_format=torch.channels_last), labels[keep]), samples[keep]
 
 
 def _require_image(replacement: object, shape: Sequence[int]) -> None:

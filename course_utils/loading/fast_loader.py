@@ -17,6 +17,7 @@ import torch
 from course_utils.cropping import Crop
 from course_utils.data import PackedImages, PackError, RawLayout
 from course_utils.loading.batch_decoder import BatchDecoder
+from course_utils.loading.batch_transforms import BatchTransform, Step, transformed
 from course_utils.loading.broken_images import OnError, require_policy, without_broken
 from course_utils.loading.decoder_threads import DecoderThreads
 from course_utils.loading.device_prefetch import Batch, prefetch_to_device
@@ -36,9 +37,9 @@ class FastLoader:
         path: A pack of JPEG or raw members, or a list of shards.
         batch_size: Images per batch; fewer in the last one, and where broken ones are skipped.
         crop: What to cut out of each image: `RandomResizedCrop`, `ResizeCenterCrop` or `Resize` of
-            `course_utils.cropping`. What is random depends on the order's seed, the epoch and the image, not
-            on threads, ranks or resuming. None if all images have the same size.
-        transform: Applied to the images of a whole batch, on the GPU if `device` is one.
+            `course_utils.cropping`; None if all images have the same size.
+        transform: Applied to the images of a whole batch, on the GPU if `device` is one. What this and the
+            crop `draw` depends on the order's seed, the epoch and the image, not on threads, ranks, resuming.
         device: Where batches go. A GPU copies them from pinned memory while it computes.
         on_error: "raise" a `PackError` that names file and member of a broken image; "skip" the image; or a
             function that receives the error and returns another image, uint8 (3, H, W), or None to skip.
@@ -62,7 +63,7 @@ class FastLoader:
         batch_size: int,
         *,
         crop: Crop | None = None,
-        transform: Callable[[torch.Tensor], torch.Tensor] | None = None,
+        transform: BatchTransform | None = None,
         device: torch.device | str = "cpu",
         on_error: OnError = "raise",
         threads: int | None = None,
@@ -121,10 +122,10 @@ class FastLoader:
             batches = prefetch_to_device(batches, self.device, self._transformed)
         else:
             batches = (
-                (consumed, (self._transformed(images), labels)) for consumed, (images, labels) in batches
+                (step, (self._transformed(images, step), labels)) for step, (images, labels) in batches
             )
-        for consumed, batch in batches:
-            position.samples = consumed
+        for step, batch in batches:
+            position.samples = step.consumed
             if len(batch[1]):
                 is_empty = False
                 yield batch
@@ -134,15 +135,15 @@ class FastLoader:
 
     def _decoded(
         self, threads: DecoderThreads, position: Position, errors: list[PackError]
-    ) -> Iterator[tuple[int, Batch]]:
-        """Yield each batch with the number of samples that all ranks have consumed after it."""
+    ) -> Iterator[tuple[Step, Batch]]:
+        """Yield each batch, and which samples it holds."""
         start, parts = position.samples, self.order.batches(position.epoch, position.samples)
         decoded = self._decoder.batches(threads, position.epoch, parts, self.in_flight)
-        for steps, (batch, broken) in enumerate(decoded, 1):
+        for steps, (batch, samples, broken) in enumerate(decoded, 1):
             if broken:
                 errors.append(broken[0][1])
-                batch = without_broken(batch, broken, self.on_error)
-            yield self.order.consumed_after(start, steps), batch
+                batch, samples = without_broken(batch, samples, broken, self.on_error)
+            yield Step(position.epoch, self.order.consumed_after(start, steps), samples), batch
 
-    def _transformed(self, images: torch.Tensor) -> torch.Tensor:
-        return self.transform(images) if self.transform and len(images) else images
+    def _transformed(self, images: torch.Tensor, step: Step) -> torch.Tensor:
+        return transformed(images, step, self.transform, self.order.seed)

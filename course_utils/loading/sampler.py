@@ -40,7 +40,7 @@ class EpochOrder:
         world_size: Number of processes that share each epoch.
 
     Raises:
-        ValueError: `batch_size` or `rank` is out of range.
+        ValueError: `batch_size`, `rank` or `seed` is out of range.
     """
 
     images: int
@@ -54,6 +54,8 @@ class EpochOrder:
     def __post_init__(self) -> None:
         if self.batch_size < 1 or not 0 <= self.rank < self.world_size:
             raise ValueError("batch_size must be at least 1, and rank between 0 and world_size - 1")
+        if self.seed < 0:
+            raise ValueError(f"seed={self.seed}: at least 0")
 
     def __len__(self) -> int:
         """Return the number of batches of this rank in a whole epoch."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from course_utils.data import IndexedZIPDataset
+from course_utils.data import IndexedZIPDataset, ZIPDataset
 from course_utils.data.pack import PackError, RawLayout
 from course_utils.data.packed_images import PackedImages
 from course_utils.data.zips import zip_index
@@ -70,7 +70,7 @@ def test_nothing_to_read_is_an_error_with_a_reason(tmp_path):
         PackedImages(tmp_path)
 
 
-@pytest.mark.parametrize("read", [PackedImages, IndexedZIPDataset])
+@pytest.mark.parametrize("read", [PackedImages, IndexedZIPDataset, ZIPDataset])
 def test_a_pipe_is_refused_and_not_waited_for(read, tmp_path):
     os.mkfifo(tmp_path / "a.zip")
     with pytest.raises(PackError, match=r"a\.zip is no regular file; give the zip file itself"):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from torchvision.transforms.v2 import functional
 
-from course_utils.cropping import RandomResizedCrop, Resize, ResizeCenterCrop
+from course_utils.cropping import RandomResizedCrop, Resize, ResizeCenterCrop, uniforms
 from course_utils.data.pack import PackError, RawLayout
 from course_utils.data.packed_images import PackedImages
 from course_utils.loading.decoder_threads import running
@@ -136,6 +136,36 @@ def test_crops_depend_neither_on_order_nor_on_ranks_nor_on_threads(path):
     second_epoch, other_seed = by_label(ranks), by_label([FastLoader(path, 12, crop=crop, seed=4)])
     for changed in (second_epoch, other_seed):
         assert not any(torch.equal(one[label], changed[label]) for label in range(12))
+
+
+class Tagged:
+    """A random transform whose result tells what it has drawn, and for which sample."""
+
+    def draw(self, seed, epoch, samples):
+        return uniforms(seed, epoch, samples, 1, purpose=9)[:, 0]
+
+    def __call__(self, images, drawn):
+        return torch.from_numpy(drawn)
+
+
+@settings(deadline=None, max_examples=20)
+@given(CASES, STOPS)
+def test_random_transforms_depend_neither_on_order_nor_on_ranks_nor_on_resuming(
+    tmp_path_factory, case, stops
+):
+    images, seed = case["images"], case["seed"]
+    path = numbered_pack(
+        tmp_path_factory.mktemp("pack") / "part0.zip", [data or b"broken" for data in images]
+    )
+    options = {key: value for key, value in case.items() if key != "images"} | {"transform": Tagged()}
+    try:
+        ranks = [two_epochs(path, stops, rank, **options) for rank in range(case["world_size"])]
+    except PackError:  # a rank has only broken images
+        reject()
+    for epoch in range(2):
+        expected = uniforms(seed, epoch, np.arange(len(images)), 1, purpose=9)[:, 0]
+        for label, drawn in (pair for rank in ranks for pair in rank[epoch]):
+            assert drawn == expected[label]
 
 
 @pytest.mark.parametrize("order", ["HWC", "CHW"])

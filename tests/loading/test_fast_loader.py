@@ -271,7 +271,7 @@ OPTIONS = [
     {"crop": Resize(8)},
     {"transform": FlipAndNormalize()},
     {"transform": FlipAndNormalize(std=(1, 1, 1))},
-    {"transform": FlipAndNormalize(seed=3)},
+    {"transform": FlipAndNormalize(flip=0.3)},
     {"transform": torch.nn.Hardtanh(0, 9)},
     {"transform": torch.relu},
     {},
@@ -578,7 +578,9 @@ def test_benchmark_accepts_it(path):
     assert result.images == 23
 
 
-@pytest.mark.parametrize("wrong", [{"batch_size": 0}, {"rank": 1}, {"world_size": 0}, {"threads": -1}])
+@pytest.mark.parametrize(
+    "wrong", [{"batch_size": 0}, {"rank": 1}, {"world_size": 0}, {"threads": -1}, {"seed": -1}]
+)
 def test_invalid_numbers_are_rejected(path, wrong):
     with pytest.raises(ValueError, match="at least 1"):
         FastLoader(path, **({"batch_size": 4} | wrong))

@@ -3,7 +3,7 @@
 import os
 import stat
 from pathlib import Path
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 
 def open_regular_file(path: Path) -> int:
@@ -18,6 +18,34 @@ def open_regular_file(path: Path) -> int:
         os.close(fd)
         raise BadZipFile(f"{path} is no regular file; give the zip file itself")
     return fd
+
+
+class RegularZipFile(ZipFile):
+    """A `ZipFile` to read, of a regular file only; opening it takes one look-up of the path.
+
+    Args:
+        path: The zip.
+
+    Raises:
+        FileNotFoundError: There is nothing.
+        BadZipFile: There is something else than a file, or no complete zip.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        file = open(open_regular_file(Path(path)), "rb")  # noqa: SIM115 - `close` closes it
+        try:
+            super().__init__(file)
+        except BaseException:
+            file.close()
+            raise
+        self.filename = os.fspath(path)
+
+    def close(self) -> None:
+        """Close the zip and its file; may be repeated."""
+        file = self.fp
+        super().close()
+        if file:
+            file.close()
 
 
 def index_path(path: str | Path) -> Path:
