@@ -125,7 +125,7 @@ class IndexedZIPDataset(Dataset[Sample]):
         where = f"{self.path}: {self.names[index]}"
         try:
             data = bytes(self._index.read(self._members[index]))
-        except zipfile.BadZipFile as error:
+        except (zipfile.BadZipFile, OSError) as error:
             raise PackError(f"{where}: {error}") from error
         image = _image(self._layout, data, where)
         return (self.transform(image) if self.transform else image), self.labels[index]

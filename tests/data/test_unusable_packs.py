@@ -1,5 +1,6 @@
 """What is wrong with a zip is the same error of each reader, and names the file."""
 
+import os
 import warnings
 import zipfile
 
@@ -77,6 +78,17 @@ def test_unusable_zip_is_an_error_that_names_it(tmp_path, reader, damage):
     damage(path)
     with pytest.raises(PackError, match=r"part0\.zip"):
         READERS[reader](path)
+
+
+def test_disk_that_fails_while_a_sample_is_read_is_an_error_that_names_it(tmp_path, monkeypatch):
+    dataset = IndexedZIPDataset(numbered_pack(tmp_path / "part0.zip", [numbered_jpeg(0)]), load_encoded=True)
+
+    def failing(fd, size, offset):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "pread", failing)
+    with pytest.raises(PackError, match=r"part0\.zip: img00000000\.JPEG: .*Input/output error"):
+        dataset[0]
 
 
 def forged_height(jpeg):
