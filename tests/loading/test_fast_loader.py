@@ -582,7 +582,7 @@ def test_benchmark_accepts_it(path):
     "wrong", [{"batch_size": 0}, {"rank": 1}, {"world_size": 0}, {"threads": -1}, {"seed": -1}]
 )
 def test_invalid_numbers_are_rejected(path, wrong):
-    with pytest.raises(ValueError, match="at least [01]"):
+    with pytest.raises(ValueError, match=r"at least [01]"):
         FastLoader(path, **({"batch_size": 4} | wrong))
 
 
