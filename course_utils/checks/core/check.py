@@ -177,6 +177,9 @@ class Check:
         if world is not None and world.overloaded:
             message = "Your code asked the check for data far too often. Is there an endless loop?"
             raise Mistake("too_many_operations", message)
+        if files is not None and not files.complete:
+            message = "Your code used the files of the check far too often. Is there an endless loop?"
+            raise Mistake("too_many_operations", message)
         try:
             found: _Found[Evidence] = evidence.decode(data, _Found[self.evidence_type])  # type: ignore[name-defined]
         except evidence.DamagedEvidenceError as error:

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 Kind = Literal["open", "read", "pread", "map", "close", "list", "look", "run"]
 
+USES = ("open", "read", "pread", "map")  # of a file, of which the kernel tells the size
 
 # With a mark of such a name, a process asks for its use of memory and files to be measured.
 MEASURE = "mark-measure-"
@@ -24,6 +25,8 @@ class Usage(NamedTuple):
         parents: Memory that the processes from which it descends have allocated, or copied on write.
         others: Private memory of all further processes beside the student's.
         stored: Bytes in the files that these processes can write, in memory or in a file system.
+        touched: Memory that the process alone has used for the first time or copied, also where it was freed.
+        others_read: Bytes that all further processes beside the student's have read from files and pipes.
     """
 
     copied: int | None
@@ -32,6 +35,8 @@ class Usage(NamedTuple):
     parents: int | None = None
     others: int | None = None
     stored: int | None = None
+    touched: int | None = None
+    others_read: int | None = None
 
     def since(self, earlier: Usage) -> Usage:
         """Return what was used after an earlier moment."""
@@ -50,6 +55,7 @@ class FileEvent(NamedTuple):
         name: Path relative to the folder of the check; empty for that folder.
         handle: The open file description that is opened, read or closed; processes may share one.
         used: What the process had used by then, where that was measured.
+        size: How many bytes of the file it got; None where that is unknown.
     """
 
     process: int
@@ -57,6 +63,7 @@ class FileEvent(NamedTuple):
     name: str
     handle: int = 0
     used: Usage | None = None
+    size: int | None = None
 
 
 @dataclass(frozen=True)
@@ -66,10 +73,12 @@ class SeenFiles:
     Attributes:
         events: All operations; None where the kernel does not tell.
         opened: How often each file was opened, at least, where the kernel tells no more than that.
+        complete: Whether all operations are among the events; not where there were too many.
     """
 
     events: list[FileEvent] | None = None
     opened: dict[str, int] = field(default_factory=dict)
+    complete: bool = True
 
 
 class Sharing(NamedTuple):
@@ -80,8 +89,14 @@ class Sharing(NamedTuple):
     reader: int
 
 
+class MarkError(ValueError):
+    """A mark of the check is not there exactly once: code beside the check has set or suppressed one."""
+
+
 class FileActivity:
     """Questions to ask about the events of a check.
+
+    A question about a mark raises `MarkError` unless the mark (see `mark`) is among the events exactly once.
 
     Args:
         events: In the order in which they happened.
@@ -94,37 +109,36 @@ class FileActivity:
         """Return the processes in the order of their first operation."""
         return list(dict.fromkeys(event.process for event in self.events if event.kind != "close"))
 
-    def marked(self, name: str) -> int | None:
-        """Return the first process that looked for a name (see `mark`)."""
-        return next((e.process for e in self.events if (e.kind, e.name) == ("look", name)), None)
+    def marked(self, name: str) -> int:
+        """Return the process that set a mark."""
+        return self.events[self._place(name)].process
 
     def before(self, name: str) -> FileActivity:
-        """Return what happened before a name was looked for."""
+        """Return what happened before a mark."""
         return FileActivity(self.events[: self._place(name)])
 
     def after(self, name: str) -> FileActivity:
-        """Return what happened after a name was looked for."""
+        """Return what happened after a mark."""
         return FileActivity(self.events[self._place(name) + 1 :])
 
     def used_between(self, start: str, end: str) -> Usage | None:
-        """Return what a process used between the first looks for two names; None if it is not known."""
-        first, last = (
-            next((e.used for e in self.events if e.kind == "look" and e.name == name), None)
-            for name in (start, end)
-        )
+        """Return what a process used between two marks; None if it is not known."""
+        first, last = (self.events[self._place(name)].used for name in (start, end))
         if first is None or last is None:
             return None
         return last.since(first)
 
     def stored_after(self, start: str) -> int:
-        """Return how much more was stored at any measured moment than at the first look for a name."""
+        """Return how much more was stored at any measured moment than at a mark."""
         found = [e.used.stored for e in self.after(start).events if e.used and e.used.stored is not None]
-        first = next((e.used for e in self.events if e.kind == "look" and e.name == start), None)
+        first = self.events[self._place(start)].used
         return max(found, default=0) - first.stored if first and first.stored is not None and found else 0
 
     def _place(self, name: str) -> int:
-        looks = (k for k, event in enumerate(self.events) if (event.kind, event.name) == ("look", name))
-        return next(looks, len(self.events))
+        looks = [k for k, event in enumerate(self.events) if (event.kind, event.name) == ("look", name)]
+        if len(looks) != 1:
+            raise MarkError(f"the check's mark {name!r} was seen {len(looks)} times, not once")
+        return looks[0]
 
     def of(self, *processes: int | None) -> FileActivity:
         """Return what some processes did."""
@@ -133,6 +147,12 @@ class FileActivity:
     def count(self, *kinds: Kind) -> Counter[str]:
         """Count the operations of some kinds by name."""
         return Counter(event.name for event in self.events if event.kind in kinds)
+
+    def bytes_read(self, name: str) -> int | None:
+        """Return how many bytes of a file were read; None where that is unknown."""
+        sizes = [event.size for event in self.events if event.name == name and event.kind in USES]
+        known = [size for size in sizes if size is not None]
+        return sum(known) if len(known) == len(sizes) else None
 
     def shared(self) -> list[Sharing]:
         """Find the handles that a process read at the shared position after another process had done so."""

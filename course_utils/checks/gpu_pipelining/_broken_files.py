@@ -87,9 +87,14 @@ class World(BaseWorld):
         self._arrived[dataset].append(batch)
 
     @served
+    def take_again(self, dataset: int, batch: bytes) -> None:
+        """Take the batch before the one that has arrived last, as it is now."""
+        self.runs[-1][dataset]["changed"] |= batch != self._arrived[dataset][-2]
+
+    @served
     def finish(self, dataset: int, batches: list[bytes]) -> None:
         """Take all batches of an epoch once more, as they are at its end."""
-        self.runs[-1][dataset]["changed"] = batches != self._arrived[dataset]
+        self.runs[-1][dataset]["changed"] |= batches != self._arrived[dataset]
 
 
 class Recorder:
@@ -113,11 +118,13 @@ class Recorder:
         self.world.report(self.number, whole)
 
     def take(self, batch: object) -> None:
-        """Record a batch when it arrives; of what is no pair of tensors, its type."""
+        """Record a batch when it arrives, and how the one before is then; of no pair of tensors, its type."""
         parts = list(batch) if isinstance(batch, tuple | list) else []
         # A subclass could answer for its numbers.
         if len(parts) == 2 and all(type(part) is torch.Tensor for part in parts):
             self.world.take(self.number, _encoded(parts))
+            if self.received:  # the loop may still use it
+                self.world.take_again(self.number, _encoded(self.received[-1]))
             self.received.append(parts)
         else:
             kinds = f" of {', '.join(type(part).__name__ for part in parts)}" if parts else ""

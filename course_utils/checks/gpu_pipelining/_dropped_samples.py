@@ -71,6 +71,7 @@ def expect_epoch(case: Case, epoch: EpochRecord, streaming: bool = True) -> None
             "still need it: make new tensors for each batch.",
         )
     _expect_sizes(case, batches)
+    _expect_loaded(case, batches)
     if streaming:
         _expect_streaming(case, batches)
     _expect_counts(case, epoch["reported"])
@@ -186,6 +187,19 @@ def _expect_sizes(case: Case, batches: list[BatchRecord]) -> None:
             f"You yield {len(batches)} batches, more than the loader delivers. Yield the good images of a "
             "batch together.",
         )
+
+
+def _expect_loaded(case: Case, batches: list[BatchRecord]) -> None:
+    good = np.flatnonzero(~case["broken"]).tolist()
+    yielded = 0
+    for batch in batches:
+        yielded += len(batch["images"])
+        if batch["loaded"] <= good[yielded - 1]:
+            raise Mistake(
+                "keeps_images",
+                "You yield images that were not loaded in this epoch. Go through the loader in each epoch, "
+                "and keep nothing of an earlier one: images may be cropped anew each time.",
+            )
 
 
 def _expect_streaming(case: Case, batches: list[BatchRecord]) -> None:

@@ -55,7 +55,7 @@ class Access:
     """One access to a dataset, and what it caused.
 
     Attributes:
-        dataset: Number of the dataset; -1 while the datasets are created.
+        dataset: Number of the dataset; -1 for what happens before the first access, and after the last.
         index: The index.
         reads: Collections that items were read from.
         outputs: The calls of transforms meanwhile.
@@ -83,9 +83,10 @@ class World(BaseWorld):
         self.numbers: list[int] = truth["numbers"]
         self._zero = self.numbers.index(0)
         self._outputs: dict[int | None, Output] = {}
-        self.creation = Access(-1, 0)
+        self.creation, self._end = Access(-1, 0), Access(-1, 0)
         self.accesses: list[Access] = []
         self._left = list(reversed(truth["accesses"]))
+        self._now = self.creation
 
     @property
     def complete(self) -> bool:
@@ -112,8 +113,10 @@ class World(BaseWorld):
     def next_access(self) -> tuple[int, int] | None:
         """Return the dataset and the index to access next."""
         if self.complete:
+            self._now = self._end
             return None
-        self.accesses.append(Access(*self._left.pop()))
+        self._now = Access(*self._left.pop())
+        self.accesses.append(self._now)
         return self._now.dataset, self._now.index
 
     @served
@@ -138,7 +141,3 @@ class World(BaseWorld):
     def _item(self, collection: int, index: int) -> int:
         index %= self.length
         return self._oracle.number(2**40, "item", collection, index) + 1 if index != self._zero else 0
-
-    @property
-    def _now(self) -> Access:
-        return self.accesses[-1] if self.accesses else self.creation

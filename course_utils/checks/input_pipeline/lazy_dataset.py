@@ -83,7 +83,7 @@ def judge(truth: Truth, found: Evidence, world: World) -> str:
         raise Mistake("no_evidence", "The check could not make all its accesses to your dataset.")
     inside = [access for access in world.accesses if _is_inside(world, access)]
     positive = [access for access in inside if access.index >= 0]
-    _judge_laziness(world, positive)
+    _judge_laziness(world)
     _judge_sharing(world, positive)
     for dataset, length in enumerate(found["lengths"]):
         if length != (items := world.length_of(dataset)):
@@ -99,7 +99,7 @@ def _is_inside(world: World, access: Access) -> bool:
     return -length <= access.index < length
 
 
-def _judge_laziness(world: World, accesses: list[Access]) -> None:
+def _judge_laziness(world: World) -> None:
     if outputs := world.creation.outputs:
         raise Mistake(
             "eager_transform",
@@ -112,7 +112,7 @@ def _judge_laziness(world: World, accesses: list[Access]) -> None:
             f"Creating the datasets already read {len(reads)} items. Keep the collection itself, "
             "not a copy: its items may be files.",
         )
-    if any(len(access.reads) > 1 for access in accesses):
+    if any(len(access.reads) > 1 for access in world.accesses):
         raise Mistake("reads_everything", "Reading one sample must read one item: access only items[index].")
 
 
@@ -144,16 +144,20 @@ def _judge_samples(world: World, accesses: list[Access]) -> None:
             "wrong_samples",
             "dataset[i] must be transform(items[i]): apply the transform to the item and return the result.",
         )
-    if any([output.value for output in access.outputs] != [access.value] for access in transformed):
-        raise Mistake(
-            "transform_not_once",
-            "The transform must run exactly once per access, also when an index is read again: a random "
-            "transform should give a new result in every epoch. Do not cache results or call it twice.",
-        )
+    _expect_transformed_once(transformed)
     if wrong_plain:
         raise Mistake(
             "no_transform",
             "Without a transform (transform=None), dataset[i] must be the item itself, unchanged.",
+        )
+
+
+def _expect_transformed_once(accesses: list[Access]) -> None:
+    if any([output.value for output in access.outputs] != [access.value] for access in accesses):
+        raise Mistake(
+            "transform_not_once",
+            "The transform must run exactly once per access, also when an index is read again: a random "
+            "transform should give a new result in every epoch. Do not cache results or call it twice.",
         )
 
 
@@ -171,6 +175,7 @@ def _judge_negative_indices(world: World, accesses: list[Access]) -> None:
                 "dataset[-1] must be the last sample and dataset[-len(dataset)] the first. The collection "
                 "may not support negative indices: convert them to positive ones before you access it.",
             )
+    _expect_transformed_once([access for access in accesses if access.dataset != PLAIN])
 
 
 def _judge_ends(world: World, loop: int | None) -> None:

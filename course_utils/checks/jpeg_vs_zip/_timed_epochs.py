@@ -43,9 +43,10 @@ class Timing:
     Attributes:
         cold: Whether the files were evicted since the epoch before.
         readings: What the clock showed at its start, after its first batch and at its end.
-        reads: Which images were read.
+        reads: Which images were read before its end.
         first_reads: How many of them before the first batch was there.
         by_workers: Whether no image was read by the process that reads the clock.
+        number: Number of the epoch among all that were timed.
     """
 
     cold: bool
@@ -53,6 +54,12 @@ class Timing:
     reads: list[int] = field(default_factory=list)
     first_reads: int = 0
     by_workers: bool = True
+    number: int = 0
+
+    @property
+    def ended(self) -> bool:
+        """Whether its end was read from the clock."""
+        return len(self.readings) > 2
 
 
 class World(BaseWorld):
@@ -85,7 +92,7 @@ class World(BaseWorld):
         self._cached.add((dataset, index))
         if dataset == len(self.measurements) - 1:
             self.reads[-1] += 1
-            if self.measurements[-1]:
+            if self.measurements[-1] and not self.measurements[-1][-1].ended:
                 self.measurements[-1][-1].reads.append(index)
                 self.measurements[-1][-1].by_workers &= self.caller != self._process
 
@@ -94,8 +101,8 @@ class World(BaseWorld):
         """Read the clock, in seconds; the first of three readings starts an epoch."""
         self._now += 1e-6
         timings = self.measurements[-1]
-        if not timings or len(timings[-1].readings) > 2:
-            timings.append(Timing(self._evicted, []))
+        if not timings or timings[-1].ended:
+            timings.append(Timing(self._evicted, [], number=len(timings)))
             self._evicted = False
         timings[-1].readings.append(self._now)
         if len(timings[-1].readings) == 2:

@@ -140,6 +140,9 @@ def _judge_measurement(
             "cold_thrown_away",
             "The first epoch in the result is not the first that ran: warm_start=True leaves it out.",
         )
+    numbers = [timing.number for timing in timings]
+    if numbers != [*range(numbers[0], numbers[0] + len(numbers))]:
+        raise _not_from_benchmark()
     if not all(timing.cold for timing, e in zip(timings, epochs, strict=True) if e["number"] == 0):
         raise Mistake(
             "no_cold_start",
@@ -158,11 +161,8 @@ def _judge_measurement(
 def _expect_all_read(images: int, epochs: list[EpochRecord], timed: list[Timing]) -> list[Timing]:
     """Return how `benchmark` timed each epoch; all images must have been read in it."""
     timings = [timing for epoch in epochs if (timing := _timing_of(epoch, timed)) is not None]
-    if len(timings) < len(epochs) or len({id(timing) for timing in timings}) < len(epochs):
-        raise Mistake(
-            "not_from_benchmark",
-            "The epochs in your result are not those that `benchmark` measured. Return its result as it is.",
-        )
+    if len(timings) < len(epochs) or len({timing.number for timing in timings}) < len(epochs):
+        raise _not_from_benchmark()
     for epoch, timing in zip(epochs, timings, strict=True):
         if epoch["images"] != images or sorted(timing.reads) != list(range(images)):
             raise Mistake(
@@ -173,10 +173,18 @@ def _expect_all_read(images: int, epochs: list[EpochRecord], timed: list[Timing]
     return timings
 
 
+def _not_from_benchmark() -> Mistake:
+    return Mistake(
+        "not_from_benchmark",
+        "The epochs in your result are not those that `benchmark` measured, one after another. Return its "
+        "result as it is.",
+    )
+
+
 def _timing_of(epoch: EpochRecord, timings: list[Timing]) -> Timing | None:
     """Return the timing with the seconds of an epoch in a result."""
     for timing in timings:
-        if len(timing.readings) > 2:
+        if timing.ended:
             start, first, end = timing.readings
             if isclose(epoch["seconds"], end - start) and isclose(epoch["first"], first - start):
                 return timing

@@ -187,7 +187,8 @@ def outside(truth: Truth, activity: FileActivity) -> None:
     again = activity.after(AGAIN).before(READ_AGAIN)
     touched = again.count("open", "read", "pread")[f"{ONE}/{INFO_NAME}"]
     used = activity.used_between(AGAIN, READ_AGAIN)
-    if touched or again.count("run") or (used is not None and used.read > MAX_READ):
+    read = 0 if used is None else used.read + (used.others_read or 0)
+    if touched or again.count("run") or read > MAX_READ:
         raise Mistake(
             "labels_read_again",
             f"When samples were read, the labels in {INFO_NAME} were read again. Read them once, in "

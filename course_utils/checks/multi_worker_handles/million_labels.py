@@ -1,7 +1,7 @@
 """Check that a worker can read a million labels without copying their memory.
 
 A forked worker learns from a file which labels to read, reads them, and names their digest. It marks both
-moments; when grading, the kernel tells how much memory the process copied in between.
+moments; when grading, the kernel tells how much memory the process copied in between and since its start.
 """
 
 import gc
@@ -23,6 +23,7 @@ from course_utils.checks.core import (
     Inputs,
     Mistake,
     Truth,
+    Usage,
     folder_with,
     ignore_warnings,
     mark,
@@ -38,6 +39,8 @@ STRIDE = 61  # touches every page of memory: a Python integer takes 32 bytes, a 
 MAX_DIRTIED_BYTES = 2**20
 # Of the process that loaded the labels: a page that its worker writes becomes its own, too.
 MAX_PARENT_BYTES = 2 * MAX_DIRTIED_BYTES
+# Of a worker since it was forked, with all that Python itself copies and allocates.
+MAX_SINCE_FORK_BYTES = 16 * 2**20
 # Of further processes: room for an interpreter and the numbers, not for a million Python objects.
 MAX_OTHER_BYTES = 24 * 2**20
 MAX_OBJECTS = 0.25  # per label
@@ -228,26 +231,37 @@ def _copied_by_fork(activity: FileActivity, fork: int, digest: str) -> int | Non
         Mistake: No forked process has read the right labels.
     """
     after = next((event for event in activity.events if event.name == MEASURE + digest), None)
-    told = activity.before(MEASURE + digest)
     if (
         after is None
         or after.process == activity.processes()[0]
-        or _opener(told, f"{START}{fork}") != after.process
+        or _opener(activity.before(MEASURE + digest), f"{START}{fork}") != after.process
     ):
         raise Mistake(
             "wrong_labels_in_worker",
             "A forked process did not read the labels that the process that loaded them reads.",
         )
     used = activity.of(after.process).used_between(BEFORE, MEASURE + digest)
-    if used is None:
+    if used is None or after.used is None:
         return None
+    _expect_little_since_fork(after.used)
     if (used.parents or 0) > MAX_PARENT_BYTES or _held_elsewhere(after) > MAX_OTHER_BYTES:
         raise Mistake(
             "kept_by_another_process",
             "While a worker read labels, another process of your code copied memory, or held far more than a "
             "million numbers take. Let each worker read the numbers itself, in one block of memory.",
         )
-    return used.copied
+    return None if used.copied is None else used.copied + max(used.stored or 0, 0)
+
+
+def _expect_little_since_fork(used: Usage) -> None:
+    """Check what a worker has copied or touched since it was forked, also before it was told what to read."""
+    if (most := max(used.copied or 0, used.touched or 0)) > MAX_SINCE_FORK_BYTES:
+        raise Mistake(
+            "copy_per_worker",
+            f"Since it was forked, a worker has copied or allocated {most / 2**20:.0f} MiB, to read labels "
+            "that were loaded before. Convert them in load_labels, before any worker starts, and let workers "
+            "read the numbers where they are.",
+        )
 
 
 def _held_elsewhere(event: FileEvent) -> int:

@@ -232,7 +232,7 @@ def _is_plain(samples: list[SampleRecord], pack: Truth) -> bool:
 def outside(truth: Truth, activity: FileActivity) -> None:
     """Check that the receiver is older than the datasets, and that it opened the zips itself."""
     receiver = activity.marked(RECEIVER)
-    if receiver is None or activity.before(RECEIVER).count("open"):
+    if activity.before(RECEIVER).count("open"):
         raise Mistake(
             "no_evidence", "The check's receiving process did not start before the dataset was made."
         )
@@ -243,9 +243,11 @@ def outside(truth: Truth, activity: FileActivity) -> None:
             "path of the zip, and let each process open it.",
         )
     for name in PACKS:
-        if not activity.of(receiver).count("open")[name]:
+        read, size = activity.of(receiver).bytes_read(name), sum(map(len, truth[name]["members"].values()))
+        if not activity.of(receiver).count("open")[name] or (read is not None and read < size):
             raise Mistake(
                 "carries_the_file",
-                "The dataset that was unpickled in another process returned samples without opening the zip "
-                "there: their data came with the pickle. Send the path, and let each process open the zip.",
+                "The dataset that was unpickled in another process returned samples without reading them "
+                "from the zip there: their data came with the pickle, or from the process that made the "
+                "dataset. Send the path, and let each process open the zip.",
             )

@@ -19,6 +19,8 @@ from course_utils.checks.world.state import BaseWorld
 
 MAX_CONNECTIONS = 256  # at a time
 MAX_ACCEPTED = 10_000  # in all
+_CREDENTIALS = struct.Struct("3i")  # process, user and group
+_CREDENTIALS_SPACE = socket.CMSG_SPACE(_CREDENTIALS.size)
 
 
 class WorldServer:
@@ -34,6 +36,7 @@ class WorldServer:
 
     def __init__(self, world: BaseWorld, listener: socket.socket) -> None:
         self.world, self._listener = world, listener
+        _ask_for_senders(listener)
         self._lock, self._ended, self._accepted = threading.Lock(), False, 0
         self._wake, self._woken = socket.socketpair()
         self._connections: dict[socket.socket, _Connection] = {}
@@ -89,10 +92,10 @@ class WorldServer:
 
     def _handle(self, connection: "_Connection") -> None:
         try:
-            for request in connection.requests():
+            for request, caller in connection.requests():
                 if self._done():
                     return
-                reply = framed(self.answer(request, connection.caller))
+                reply = framed(self.answer(request, caller))
                 # A caller waits for each reply, so that there is always room for it.
                 if connection.sock.send(reply) < len(reply):
                     raise ConnectionError("the caller reads no replies")
@@ -103,22 +106,29 @@ class WorldServer:
 
 
 class _Connection:
-    """A connection, and the part of a request that has arrived on it."""
+    """A connection, and the part of a request that has arrived on it.
+
+    Processes can pass a connection on to each other, so that the kernel is asked who sent each part.
+    """
 
     def __init__(self, sock: socket.socket) -> None:
-        self.sock, self.caller = sock, _process_of(sock)
-        self._received = b""
+        self.sock = sock
+        _ask_for_senders(sock)
+        self._received, self._sender = b"", 0
 
-    def requests(self) -> Iterator[bytes]:
-        """Yield the requests that have arrived completely.
+    def requests(self) -> Iterator[tuple[bytes, int]]:
+        """Yield the requests that have arrived completely, each with the process that sent it.
 
         Raises:
-            OSError: The caller has closed the connection, or sends too much.
+            OSError: The caller has closed the connection, sends too much, or shares a request with another.
         """
-        part = self.sock.recv(MAX_BYTES)
+        part, ancillary, *_ = self.sock.recvmsg(MAX_BYTES, _CREDENTIALS_SPACE)
         if not part:
             raise ConnectionError("closed")
-        self._received += part
+        sender = _sender(self.sock, ancillary)
+        if not sender or (self._received and sender != self._sender):
+            raise ConnectionError("a request of no process, or of two")
+        self._received, self._sender = self._received + part, sender
         while len(self._received) >= PREFIX:
             end = PREFIX + int.from_bytes(self._received[:PREFIX], "little")
             if end > MAX_BYTES:
@@ -126,17 +136,24 @@ class _Connection:
             if len(self._received) < end:
                 return
             request, self._received = self._received[PREFIX:end], self._received[end:]
-            yield request
+            yield request, sender
 
 
-def _process_of(sock: socket.socket) -> int:
-    """Return the process that made a connection, as the kernel knows it."""
-    if sys.platform == "darwin":
+def _ask_for_senders(sock: socket.socket) -> None:
+    """Let the kernel say of each message which process sent it."""
+    if sys.platform == "linux":
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+
+
+def _sender(sock: socket.socket, ancillary: list[tuple[int, int, bytes]]) -> int:
+    """Return the process that sent a message, as the kernel knows it; 0 if it does not."""
+    if sys.platform == "darwin":  # knows only who made the connection
         sol_local, local_peerpid = 0, 2
         return sock.getsockopt(sol_local, local_peerpid)
-    credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    process, *_ = struct.unpack("3i", credentials)
-    return int(process)
+    for level, kind, data in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
+            return int(_CREDENTIALS.unpack(data)[0])
+    return 0
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import socket
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_utils.checks.world import server, state
-from course_utils.checks.world.handle import Handle, WorldError
+from course_utils.checks.world.handle import Handle, WorldError, _Connection
 from course_utils.checks.world.messages import PREFIX, Call, Reply, encode, framed, receive
 from course_utils.checks.world.server import open_world
 from course_utils.checks.world.state import BaseWorld, Oracle, served
+from course_utils.system import in_child
 
 REQUEST = encode(Call("item", msgspec.Raw(encode((0,)))))
 
@@ -61,6 +63,37 @@ def test_child_asks_over_a_connection_of_its_own(shelf, handle, start_method):
         child, value = pool.apply(ask, (handle, 1))
     assert (value, handle.item(2)) == (11, 12)
     assert shelf.asked == [(os.getpid(), 0), (child, 1), (os.getpid(), 2)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux knows who sent a message")
+def test_caller_is_who_sends_not_who_connected(shelf, handle):
+    remote = Handle(handle._address)
+
+    def connect() -> None:
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.connect(handle._address)
+            socket.send_fds(theirs, [b"!"], [sock.fileno()])
+
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        in_child(connect)
+        _, [descriptor], *_ = socket.recv_fds(ours, 1, 1)
+    remote._own.connection, remote._own.process = _Connection.__new__(_Connection), os.getpid()
+    remote._own.connection._socket = socket.socket(fileno=descriptor)
+    assert remote.item(1) == 11
+    assert shelf.asked == [(os.getpid(), 1)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux knows who sent a message")
+def test_request_that_two_processes_send_together_is_refused(shelf, handle):
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.settimeout(30)
+        sock.connect(handle._address)
+        sock.sendall(framed(REQUEST)[:7])
+        in_child(sock.sendall, framed(REQUEST)[7:])
+        with pytest.raises(OSError, match=r"closed|reset"):
+            receive(sock)
+    assert shelf.asked == []
 
 
 def test_threads_do_not_mix_up_replies(handle):

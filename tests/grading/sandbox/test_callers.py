@@ -31,6 +31,30 @@ def test_use_of_memory_is_split_by_process(callers):
     assert used.parents == 110 * PAGE
     assert used.others == 24_000 * 1024
     assert used.stored == 0x2000
+    assert (used.touched, used.others_read) == (PAGE, 20)
+
+
+def test_pages_of_a_private_map_that_were_written_to_are_copies(callers, tmp_path):
+    mapped = "00-10 rw-{} 00 00:00 7 /tmp/file\nPrivate_Dirty: 12 kB\nAnonymous: 16 kB\n"
+    (tmp_path / "proc" / "3" / "smaps").write_text(mapped.format("p") + mapped.format("s"))
+    assert callers.usage(3).copied == 12 * 1024 + 3 * PAGE
+
+
+CALLS = {
+    "0 0x3 0x7f 0xa 0x0 0x0 0x0 0x7ffc 0x7f": "read",
+    "17 0x3 0x7f 0xa 0x5 0x0 0x0 0x7ffc 0x7f": "pread",
+    "327 0x3 0x7f 0x1 0x5 0x0 0x0 0x7ffc 0x7f": "pread",
+    "327 0x3 0x7f 0x1 0xffffffffffffffff 0x0 0x0 0x7ffc 0x7f": "read",
+    "-1 0x7ffc 0x7f": "map",
+    "": "read",
+}
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of system calls of another machine")
+@pytest.mark.parametrize("call", CALLS)
+def test_kind_of_a_read_is_that_of_its_system_call(callers, tmp_path, call):
+    (tmp_path / "proc" / "3" / "syscall").write_text(call + "\n")
+    assert callers.kind_of_read(3) == CALLS[call]
 
 
 def test_process_that_is_gone_is_not_measured(callers):

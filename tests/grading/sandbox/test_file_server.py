@@ -95,6 +95,7 @@ os.wait()
 """
     assert run(code.replace("READ", "os.read(handle, 10)")).shared()
     assert run(code.replace("READ", "os.read(handle, 10); os.lseek(handle, 0, 0)")).shared()
+    assert run(code.replace("READ", "os.preadv(handle, [bytearray(10)], -1, os.RWF_HIPRI)")).shared()
     assert not run(code.replace("READ", "os.pread(handle, 10, 0)")).shared()
     assert not run(code.replace("READ", "mmap.mmap(handle, 0, access=mmap.ACCESS_READ)[5]")).shared()
     assert not run(code.replace("READ", "os.read(os.open(one, os.O_RDONLY), 10)")).shared()
@@ -137,6 +138,19 @@ os.path.exists(folder + "/mark-measure-2")
     used = found.used_between("mark-measure-1", "mark-measure-2")
     assert 9_000_000 < used.copied < 12_000_000
     assert (10_000, 100_000) <= (used.read, used.written) <= (60_000, 120_000)
+
+
+def test_sizes_of_reads_are_known(run):
+    found = run("open(one, 'rb').close()\nopen(folder + '/sub/two.txt', 'rb', 0).read(3)")
+    assert (found.bytes_read("one.bin"), found.bytes_read("sub/two.txt")) == (0, 3)
+
+
+def test_record_that_is_full_says_so(server, run, monkeypatch):
+    monkeypatch.setattr("course_utils.grading.sandbox.handouts.file_server.MAX_EVENTS", 20)
+    run("for number in range(9): os.path.exists(one)")
+    assert server[0].report().complete
+    assert len(run("for number in range(30): os.path.exists(one)").events) == 20
+    assert not server[0].report().complete
 
 
 def test_files_placed_later_replace_those_before(server):

@@ -12,15 +12,16 @@ from course_utils.checks.core import Kind, Usage
 from course_utils.grading.sandbox.isolation import private_bytes, stored_bytes
 
 # System calls that read at the position of the open file description (read, readv), or at a position of the
-# caller's own (pread64, preadv, preadv2), by machine.
+# caller's own (pread64, preadv, preadv2), by machine. `call_filter` refuses the others that read files.
 _READS: dict[str, dict[str, Kind]] = {
     "x86_64": {"0": "read", "19": "read", "17": "pread", "295": "pread", "327": "pread"},
     "aarch64": {"63": "read", "65": "read", "67": "pread", "69": "pread", "286": "pread"},
 }
+_AT_POSITION, _OFFSET = f"{2**64 - 1:#x}", 4  # preadv2 with the offset -1 reads at the position; field of it
 _PATIENCE = 0.01  # seconds until a thread that has sent a request sleeps
 # Places in /proc/<pid>/stat after the command: parent, page faults of the process and of its ended children.
 _PARENT, _FAULTS, _CHILD_FAULTS = 1, 7, 8
-_MAPPING = re.compile(r"[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ (\d+)")
+_MAPPING = re.compile(r"[0-9a-f]+-[0-9a-f]+ \S+(\S) \S+ \S+ (\d+)")  # private or shared, and inode
 
 
 class Callers:
@@ -43,29 +44,42 @@ class Callers:
         return self._processes[thread]
 
     def kind_of_read(self, thread: int) -> Kind:
-        """Return how a waiting thread reads; anything but a system call for it is a page fault of a map."""
+        """Return how a waiting thread reads; anything but a system call for it is a page fault of a map.
+
+        A thread that hides how it reads is taken to read at the shared position.
+        """
         end = time.monotonic() + _PATIENCE
-        while (call := self._text(thread, "syscall").partition(" ")[0]) == "running\n":
+        while (call := self._text(thread, "syscall").split()) == ["running"]:
             if time.monotonic() > end:
                 return "map"
             os.sched_yield()
-        return _READS.get(os.uname().machine, {}).get(call, "map")
+        if not call:
+            return "read"
+        kind = _READS.get(os.uname().machine, {}).get(call[0], "map")
+        return "read" if kind == "pread" and call[_OFFSET : _OFFSET + 1] == [_AT_POSITION] else kind
 
     def usage(self, process: int) -> Usage | None:
         """Return what a process and its ended children have used until now; None if it is gone."""
-        fields = dict(line.split(": ") for line in self._text(process, "io").splitlines())
-        if not fields:
+        transfers = self._transfers(process)
+        if not transfers:
             return None
         ancestors = self._ancestors(process)
         pids = [int(entry.name) for entry in self._proc.iterdir() if entry.name.isdigit()]
         return Usage(
             self._copied_bytes(process),
-            int(fields["rchar"]),
-            int(fields["wchar"]),
+            transfers["rchar"],
+            transfers["wchar"],
             sum(self._touched_bytes(pid, _FAULTS) for pid in ancestors),
             private_bytes(set(pids) - {process, *ancestors}, self._proc),
             stored_bytes(pids, self._writable, self._proc),
+            self._touched_bytes(process, _FAULTS),
+            sum(self._transfers(pid).get("rchar", 0) for pid in pids if pid != process),
         )
+
+    def _transfers(self, process: int) -> dict[str, int]:
+        """Return how many bytes a process has read and written, by name; empty if it is gone."""
+        fields = (line.split(": ") for line in self._text(process, "io").splitlines())
+        return {name: int(count) for name, count in fields}
 
     def _ancestors(self, process: int) -> list[int]:
         found = []
@@ -81,14 +95,22 @@ class Callers:
         return sum(map(int, self._stat(process)[field : field + 1])) * os.sysconf("SC_PAGE_SIZE")
 
     def _copied_bytes(self, process: int) -> int | None:
-        """Return a process's private anonymous memory plus the pages that its ended children touched."""
-        total, in_file = self._touched_bytes(process, _CHILD_FAULTS), False
+        """Return a process's private anonymous memory plus the pages that its ended children touched.
+
+        Of a file that is mapped privately, the pages that were written to are such memory, too; the others
+        belong to the file, even where it was written to.
+        """
+        total, mapped = self._touched_bytes(process, _CHILD_FAULTS), ("p", "0")
+        dirty = 0
         lines = self._text(process, "smaps").splitlines()
         for line in lines:
             if heading := _MAPPING.match(line):
-                in_file = heading[1] != "0"
-            elif line.startswith("Private_Dirty:") and not in_file:
-                total += int(line.split()[1]) * 1024
+                mapped, dirty = (heading[1], heading[2]), 0
+            elif line.startswith("Private_Dirty:"):
+                dirty = int(line.split()[1]) * 1024
+                total += dirty if mapped[1] == "0" else 0
+            elif line.startswith("Anonymous:") and mapped[0] == "p" and mapped[1] != "0":
+                total += min(dirty, int(line.split()[1]) * 1024)
         return total if lines else None
 
     def _field(self, thread: int, file: str, pattern: str) -> int | None:

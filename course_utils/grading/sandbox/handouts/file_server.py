@@ -16,7 +16,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from course_utils.checks.core import MEASURE, FileEvent, Kind
+from course_utils.checks.core import MEASURE, FileEvent, Kind, SeenFiles
 from course_utils.grading.sandbox.handouts import fuse
 from course_utils.grading.sandbox.handouts.callers import Callers
 from course_utils.grading.sandbox.handouts.fuse import Operation, Request
@@ -40,6 +40,7 @@ class FileServer:
         self._tree, self._handles = Tree(), itertools.count(1)
         self._open: dict[int, int] = {}
         self._events: list[FileEvent] = []
+        self._complete = True
         self._last: dict[int, tuple[int, int]] = {}  # each thread's last operation and its node
         self._lock, self._supported = threading.Lock(), True
         self._stopped, self._stop = os.pipe()
@@ -52,6 +53,7 @@ class FileServer:
             self._tree.replace(folder, files)
             self._events.clear()
             self._last.clear()
+            self._complete = True
 
     def supported(self) -> bool:
         """Return whether this kernel can serve files of which nothing is cached."""
@@ -60,8 +62,12 @@ class FileServer:
 
     def events(self) -> list[FileEvent]:
         """Return what was done with the files since they were placed."""
+        return self.report().events or []
+
+    def report(self) -> SeenFiles:
+        """Return what was done with the files since they were placed, and whether that is all."""
         self._drain()
-        return list(self._events)
+        return SeenFiles(list(self._events), complete=self._complete)
 
     def close(self) -> None:
         """Stop serving; processes that still use a file get errors."""
@@ -154,7 +160,7 @@ class FileServer:
             if self._last.get(request.thread) == (Operation.LOOKUP, request.node):
                 self._forget_look(request, name)
             self._open[handle] = request.node
-            self._record(request, "open", name, handle)
+            self._record(request, "open", name, handle, 0)
         return fuse.open_reply(handle, folder)
 
     def _forget_look(self, request: Request, name: str) -> None:
@@ -168,8 +174,9 @@ class FileServer:
     def _read(self, request: Request) -> bytes:
         offset, size = request.span()
         kind = self._callers.kind_of_read(request.thread)
-        self._record(request, kind, self._tree.path(request.node), request.handle())
-        return self._tree.data(request.node)[offset : offset + size]
+        data = self._tree.data(request.node)[offset : offset + size]
+        self._record(request, kind, self._tree.path(request.node), request.handle(), len(data))
+        return data
 
     def _list(self, request: Request) -> bytes:
         offset, size = request.span()
@@ -183,10 +190,13 @@ class FileServer:
             self._record(request, "close", self._tree.path(node), request.handle())
         return b""
 
-    def _record(self, request: Request, kind: Kind, name: str, handle: int = 0) -> None:
+    def _record(
+        self, request: Request, kind: Kind, name: str, handle: int = 0, size: int | None = None
+    ) -> None:
         if len(self._events) >= MAX_EVENTS:
+            self._complete = False
             return
         process = self._callers.process(request.thread)
         asked = kind == "look" and name.startswith(MEASURE)
         used = self._callers.usage(process) if asked else None
-        self._events.append(FileEvent(process, kind, name, handle, used))
+        self._events.append(FileEvent(process, kind, name, handle, used, size))

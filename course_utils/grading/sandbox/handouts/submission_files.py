@@ -78,7 +78,7 @@ class SubmissionFiles:
         """Return what was done with the files since they were placed."""
         if self._watched is not None:
             return SeenFiles(opened=self._watched.opened())
-        return SeenFiles([] if self._server is None else self._server.events())
+        return SeenFiles([]) if self._server is None else self._server.report()
 
     def close(self) -> None:
         """Stop serving and watching."""

@@ -1,7 +1,10 @@
 """A filter of system calls (seccomp) for submissions: what they ask for and do not get.
 
 `sched_setaffinity` succeeds without effect: a submission stays on the cores of its job (`scoring.local`), so
-that its neighbours keep theirs. Calls of other instruction sets (32-bit) fail, as they would pass the filter.
+that its neighbours keep theirs. So does `prctl(PR_SET_DUMPABLE)`, which would hide a process from the file
+server. Calls that read files in other ways than by a read of the calling thread (`sendfile`, `splice`,
+`copy_file_range`, `io_uring_setup`) are not implemented here, and programs use plain reads. Calls of other
+instruction sets (32-bit) fail, as they would pass the filter.
 """
 
 from __future__ import annotations
@@ -9,12 +12,27 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+from typing import NamedTuple
 
-# AUDIT_ARCH_*, the first number beyond the native calls, and sched_setaffinity.
-_MACHINES = {"x86_64": (0xC000003E, 0x40000000, 203), "aarch64": (0xC00000B7, 0x40000000, 122)}
+
+class _Machine(NamedTuple):
+    """Its AUDIT_ARCH_*, the first number beyond the native calls, and the numbers of calls."""
+
+    architecture: int
+    foreign: int
+    set_affinity: int
+    prctl: int
+    not_implemented: tuple[int, ...]  # sendfile, splice, copy_file_range, io_uring_setup
+
+
+_MACHINES = {
+    "x86_64": _Machine(0xC000003E, 0x40000000, 203, 157, (40, 275, 326, 425)),
+    "aarch64": _Machine(0xC00000B7, 0x40000000, 122, 167, (71, 76, 285, 425)),
+}
+_PR_SET_DUMPABLE = 4
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06  # BPF instructions
-_NUMBER, _ARCHITECTURE = 0, 4  # offsets in struct seccomp_data
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data
 _ALLOW, _ERROR = 0x7FFF0000, 0x00050000
 _ENOSYS = 38
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -30,13 +48,18 @@ def install_call_filter() -> None:
     Raises:
         OSError: The kernel refuses the filter.
     """
-    architecture, foreign, set_affinity = _MACHINES[os.uname().machine]
+    machine = _MACHINES[os.uname().machine]
+    refused = machine.not_implemented
     program = [
         (_LOAD, 0, 0, _ARCHITECTURE),
-        (_EQUAL, 0, 4, architecture),
+        (_EQUAL, 0, 7 + len(refused), machine.architecture),
         (_LOAD, 0, 0, _NUMBER),
-        (_AT_LEAST, 2, 0, foreign),
-        (_EQUAL, 2, 0, set_affinity),
+        (_AT_LEAST, 5 + len(refused), 0, machine.foreign),
+        (_EQUAL, 5 + len(refused), 0, machine.set_affinity),
+        *((_EQUAL, 3 + len(refused) - place, 0, number) for place, number in enumerate(refused)),
+        (_EQUAL, 0, 2, machine.prctl),
+        (_LOAD, 0, 0, _FIRST_ARGUMENT),
+        (_EQUAL, 2, 0, _PR_SET_DUMPABLE),
         (_RETURN, 0, 0, _ALLOW),
         (_RETURN, 0, 0, _ERROR | _ENOSYS),
         (_RETURN, 0, 0, _ERROR),
