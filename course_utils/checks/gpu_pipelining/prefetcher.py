@@ -13,8 +13,6 @@ from course_utils.fakes import FOR_USERS, DeviceBatch, FakeCuda, GpuEngine, Host
 
 FARTHEST_AHEAD = 8
 DEFAULT_STREAM = 0
-TENSORS = 2  # of a batch
-MOST_IN_USE = 14  # batches; more than a right wrapper holds, and fewer than a long epoch has
 
 
 class Times(TypedDict):
@@ -42,7 +40,6 @@ class Epoch(GpuEngine):
         ahead: Of how many batches, with the one to compute, the copy was queued at most when one arrived.
         drains_of_host: How often the host waited until the device had nothing to do, the end of the training
             left out.
-        most_in_use: How many tensors were on the device at the same time, at most.
         complete: Whether the training came to its end.
     """
 
@@ -50,7 +47,7 @@ class Epoch(GpuEngine):
         super().__init__(copy_seconds=scenario["copy"], strict=False)
         self._scenario, self._loaded, self._copied = scenario, 0, 0
         self.on_device, self.used, self.ahead = True, list[list[object]](), 0
-        self.drains_of_host, self.most_in_use, self.complete = 0, 0, False
+        self.drains_of_host, self.complete = 0, False
 
     def load(self) -> list[int] | None:
         """Load the next batch into pinned memory; return its tensors, or None after the last one."""
@@ -63,7 +60,6 @@ class Epoch(GpuEngine):
     def copy(self, host: int, non_blocking: bool) -> int:
         """Queue a copy, as every device does, and count it."""
         self._copied += 1
-        self.most_in_use = max(self.most_in_use, len(self._in_use) + 1)
         return super().copy(host, non_blocking)
 
     def train(self, tensors: list[int]) -> None:
@@ -187,7 +183,6 @@ def _expect_right(epochs: list[tuple[Scenario, Epoch]]) -> None:
     for _, epoch in epochs:
         _expect_stream_of_training(epoch)
     for scenario, epoch in epochs:
-        _expect_few_in_memory(epoch)
         _expect_no_host_waits(scenario, epoch)
         _expect_overlap(scenario, epoch)
 
@@ -234,15 +229,6 @@ def _expect_stream_of_training(epoch: Epoch) -> None:
             "The training computes on a stream of yours, which was the current one when you yielded a batch. "
             "Steps on several streams do not wait for each other. Use `with cuda.stream(s)` for the copies "
             "alone, and yield outside of it.",
-        )
-
-
-def _expect_few_in_memory(epoch: Epoch) -> None:
-    if epoch.most_in_use > TENSORS * MOST_IN_USE:
-        raise Mistake(
-            "fills_the_memory",
-            f"You keep {epoch.most_in_use // TENSORS} batches in the memory of the device, which is small. "
-            "Drop a batch when its step is done; `record_stream` lets you drop it earlier.",
         )
 
 
