@@ -238,7 +238,7 @@ def _fail_opens(who: str, opens: int) -> None:
     )
 
 
-def _judge_sharing(activity: FileActivity, names: dict[int | None, str]) -> None:
+def _judge_sharing(activity: FileActivity, names: dict[int, str]) -> None:
     shared = activity.shared()
     if not shared:
         return
