@@ -1,52 +1,42 @@
 """Check that a file is staged once per node, whole or not at all, whatever happens to other processes."""
 
 import contextlib
-import io
-import os
 import tempfile
-from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, TypedDict
+from typing import TypedDict
 
 import numpy as np
 
-from course_utils.checks.core import (
-    FileActivity,
-    Inputs,
-    Truth,
-    folder_with,
-    ignore_warnings,
-    mark,
-)
-from course_utils.checks.many_nodes._staged_copies import (
-    Repaired,
-    expect_files,
-    expect_not_opened,
-    expect_opened_once,
-    expect_refused,
-    expect_repaired,
-    expect_twins,
-)
-from course_utils.checks.many_nodes._staging_calls import (
+from course_utils.checks.core import FileActivity, Inputs, Truth, folder_with, ignore_warnings
+from course_utils.checks.many_nodes._staging import (
     BEGINS,
     ENDS,
-    Moment,
-    Outcome,
-    Stage,
-    call_in_turn,
-    call_limited,
-    paused_call,
-)
-from course_utils.checks.many_nodes._staging_faults import (
+    STAGED,
+    Arguments,
     Interrupted,
+    Outcome,
+    Repaired,
+    Stage,
+    call_mark,
+    call_together,
     expect_all_calls,
     expect_at_once,
     expect_failed,
+    expect_files,
     expect_kept,
     expect_killed,
+    expect_not_opened,
     expect_one_copier,
+    expect_opened_once,
+    expect_refused,
+    expect_repaired,
     expect_together,
+    expect_twins,
+    files_below,
+    flip_bit,
+    interrupt,
+    repeat,
 )
 
 TWINS = ("run_1", "run_2")  # the same name and size, in two folders
@@ -55,9 +45,7 @@ TOGETHER, BESIDE = "together", "beside"
 SINGLE = (KILLED, FULL, FLIPPED, CUT, DAMAGED_SOURCE, TOGETHER, BESIDE)
 SUFFIX = ".sha256"
 LEAST_DATA = 1000  # bytes: files that are smaller hold no data, but locks and marks
-STAGED = "mark-staged"
 AT_ONCE = 3  # calls at the same time
-Arguments = tuple[Path, Path]
 
 
 class Found(TypedDict):
@@ -92,7 +80,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     data = {f"{name}/{stem}": rng.bytes(length) for name, length in sizes.items()}
     sums = {f"{name}{SUFFIX}": _sum_line(content, stem) for name, content in data.items()}
     bad = f"{DAMAGED_SOURCE}/{stem}"
-    sums[f"{bad}{SUFFIX}"] = _sum_line(_flip(data[bad], int(rng.integers(size))), stem)
+    sums[f"{bad}{SUFFIX}"] = _sum_line(flip_bit(data[bad], int(rng.integers(size))), stem)
     strays = {
         name: rng.bytes(int(rng.integers(1000, 2000)))
         for name in (f"validation-{stem}", "other.tar.part", "notes.txt")
@@ -116,10 +104,6 @@ def _sum_line(content: bytes, stem: str) -> bytes:
     return f"{sha256(content).hexdigest()}  {stem}\n".encode()
 
 
-def _flip(content: bytes, place: int) -> bytes:
-    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
-
-
 def probe(inputs: Inputs, stage: Stage) -> Found:
     """Stage each source in its situation; the calls are those of many processes, like ranks."""
     with (
@@ -127,28 +111,21 @@ def probe(inputs: Inputs, stage: Stage) -> Found:
         folder_with(inputs["files"], read_only=True) as folder,
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place,
     ):
-        source = {name: folder / name / inputs["stem"] for name in (*TWINS, *SINGLE)}
-        with contextlib.suppress(OSError):  # those that grading serves are read-only already
-            for path in source.values():
-                path.chmod(0o444)
-        scratch = {name: Path(place).resolve() / name for name in (TWINS[0], *SINGLE)}
-        for path in scratch.values():
-            path.mkdir()
-        both = {name: (source[name], scratch[name]) for name in SINGLE}
-        both |= {name: (source[name], scratch[TWINS[0]]) for name in TWINS}
+        both = _arguments(folder, Path(place).resolve(), inputs["stem"])
         # First: the recorder of a notebook writes a file, too, which is still short now.
-        interrupted = _interrupt(stage, {name: both[name] for name in inputs["limits"]}, inputs["limits"])
+        limited = {name: both[name] for name in inputs["limits"]}
+        interrupted = interrupt(stage, limited, inputs["limits"], killed={KILLED})
         changes = {
-            FLIPPED: lambda content: _flip(content, inputs["flip"]),
+            FLIPPED: lambda content: flip_bit(content, inputs["flip"]),
             CUT: lambda content: content[: inputs["cut"]],
         }
+        shared = both[TWINS[0]][1]
         for name, content in inputs["strays"].items():
-            (scratch[TWINS[0]] / name).write_bytes(content)
-        repeated, repaired = _repeat(stage, folder, both, changes)
-        files = _files(scratch[TWINS[0]])
-        together, before, after = _stage_together(
-            stage, folder, source[TOGETHER], source[BESIDE], scratch[TOGETHER]
-        )
+            (shared / name).write_bytes(content)
+        twice = {name: both[name] for name in (*TWINS, *changes, DAMAGED_SOURCE)}
+        repeated, repaired = repeat(stage, folder, twice, changes)
+        files = files_below(shared)
+        together, before, after = call_together(stage, folder, *both[TOGETHER], both[BESIDE][0])
         return {
             "twins": [[outcomes[name] for name in TWINS] for outcomes in repeated],
             "files": files,
@@ -161,88 +138,16 @@ def probe(inputs: Inputs, stage: Stage) -> Found:
         }
 
 
-def _files(scratch: Path) -> dict[str, bytes]:
-    """Return the files below a folder by relative path."""
-    paths = [Path(folder) / name for folder, _, names in os.walk(scratch) for name in names]
-    return {str(path.relative_to(scratch)): path.read_bytes() for path in paths if path.is_file()}
-
-
-def _interrupt(
-    stage: Stage, arguments: dict[str, Arguments], limits: dict[str, int]
-) -> dict[str, Interrupted]:
-    """Stop a call for each source; then make all calls again, in one process."""
-    first = {
-        name: call_limited(stage, *both, limits[name], kill=name != FULL) for name, both in arguments.items()
-    }
-    left = {name: _files(scratch) for name, (_, scratch) in arguments.items()}
-    again = call_in_turn(stage, list(arguments.values()))
-    return {
-        name: {"first": first[name], "left": left[name], "again": outcome}
-        for name, outcome in zip(arguments, again, strict=True)
-    }
-
-
-def _repeat(
-    stage: Stage,
-    folder: Path,
-    arguments: dict[str, Arguments],
-    changes: dict[str, Callable[[bytes], bytes]],
-) -> tuple[list[dict[str, Outcome]], dict[str, Repaired]]:
-    """Make calls in one process, change some copies, and make the same calls in another process."""
-    chosen = {name: arguments[name] for name in (*TWINS, *changes, DAMAGED_SOURCE)}
-    first = dict(zip(chosen, call_in_turn(stage, list(chosen.values())), strict=True))
-    mark(folder, STAGED)
-    with contextlib.ExitStack() as files:
-        readers = {
-            name: files.enter_context(_changed(first[name], arguments[name][1], change))
-            for name, change in changes.items()
-        }
-        again = dict(zip(chosen, call_in_turn(stage, list(chosen.values())), strict=True))
-        repaired: dict[str, Repaired] = {
-            name: {"first": first[name], "changed": changed, "again": again[name], "reader": reader.read()}
-            for name, (changed, reader) in readers.items()
-        }
-    return [first, again], repaired
-
-
-@contextlib.contextmanager
-def _changed(
-    staged: Outcome, scratch: Path, change: Callable[[bytes], bytes]
-) -> Iterator[tuple[bytes, IO[bytes]]]:
-    """Change a copy behind the back of the student's function; yield its new bytes, and the open file."""
-    copy = scratch / staged["value"]["name"] if "value" in staged else scratch
-    if not copy.is_file() or not copy.resolve().is_relative_to(scratch):
-        yield b"", io.BytesIO()
-        return
-    changed, status = change(copy.read_bytes()), copy.stat()
-    copy.chmod(0o600)
-    copy.write_bytes(changed)
-    os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))  # as when a disk loses bits
-    with copy.open("rb") as reader:
-        yield changed, reader
-
-
-def _stage_together(
-    stage: Stage, folder: Path, source: Path, other: Path, scratch: Path
-) -> tuple[list[Outcome], dict[str, bytes], dict[str, bytes]]:
-    """Let one process pause before it publishes its copy; two more come and wait for it or not; all go on."""
-    with contextlib.ExitStack() as processes:
-
-        def start(number: int, path: Path, moment: Moment) -> Callable[[], Outcome]:
-            def tell(what: str) -> None:
-                mark(folder, _call_mark(number, what))
-
-            return processes.enter_context(paused_call(stage, path, scratch, moment, tell))
-
-        calls = [start(0, source, "publish")]
-        before = _files(scratch)
-        calls += [start(1, source, "wait"), start(2, other, "wait")]
-        after = _files(scratch)
-        return [finish() for finish in calls], before, after
-
-
-def _call_mark(number: int, what: str) -> str:
-    return f"mark-call-{number}-{what}"
+def _arguments(folder: Path, place: Path, stem: str) -> dict[str, Arguments]:
+    """Return source and scratch folder of each situation; the twins share one."""
+    sources = {name: folder / name / stem for name in (*TWINS, *SINGLE)}
+    with contextlib.suppress(OSError):  # those that grading serves are read-only already
+        for path in sources.values():
+            path.chmod(0o444)
+    scratch = {name: place / (TWINS[0] if name in TWINS else name) for name in sources}
+    for path in scratch.values():
+        path.mkdir(exist_ok=True)
+    return {name: (source, scratch[name]) for name, source in sources.items()}
 
 
 def judge(truth: Truth, found: Found) -> str:
@@ -275,7 +180,7 @@ def outside(truth: Truth, activity: FileActivity) -> None:
     expect_opened_once({name: alone[f"{name}/{stem}"] for name in TWINS})
     expect_not_opened({name: opened[f"{name}/{stem}"] - alone[f"{name}/{stem}"] for name in TWINS})
     looks = [(event.process, event.name) for event in activity.events if event.kind == "look"]
-    begins, ends = ([_call_mark(number, what) for number in range(AT_ONCE)] for what in (BEGINS, ENDS))
+    begins, ends = ([call_mark(number, what) for number in range(AT_ONCE)] for what in (BEGINS, ENDS))
     expect_at_once(looks, begins, ends)
     expect_one_copier(opened[f"{TOGETHER}/{stem}"])
     if not activity.count("run"):  # programs open files where a notebook does not see it

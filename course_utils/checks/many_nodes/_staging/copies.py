@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Literal, TypedDict
 
 from course_utils.checks.core import Mistake, value_of
-from course_utils.checks.many_nodes._staging_calls import BLOCKED, DIED, Outcome, Returned
+from course_utils.checks.many_nodes._staging.calls import BLOCKED, DIED, Outcome, Returned
 
 
 class Repaired(TypedDict):
@@ -81,14 +81,18 @@ def expect_twins(contents: list[bytes], calls: list[list[Outcome]]) -> None:
 
 def expect_files(others: Mapping[str, bytes], found: Mapping[str, bytes]) -> None:
     """Check the files of other jobs, and the copies of other sources."""
-    for name, content in others.items():
-        if found.get(name) != content:
-            raise Mistake(
-                "touches_others",
-                f"`scratch` held {name}, which another job may use, and after your function had run it was "
-                "gone or changed. Touch only files whose names you have made, and of which you know that no "
-                "other process uses them.",
-            )
+    if name := first_changed(others, found):
+        raise Mistake(
+            "touches_others",
+            f"`scratch` held {name}, which another job may use, and after your function had run it was "
+            "gone or changed. Touch only files whose names you have made, and of which you know that no "
+            "other process uses them.",
+        )
+
+
+def first_changed(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str | None:
+    """Return the name of the first file that is gone or has other bytes; None if all are as they were."""
+    return next((name for name, content in before.items() if after.get(name) != content), None)
 
 
 def expect_repaired(content: bytes, found: Repaired, least: Literal["size", "checksum"]) -> None:

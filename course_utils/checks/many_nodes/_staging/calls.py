@@ -1,30 +1,26 @@
 """Call the student's `stage` in processes that are paused, limited or killed at chosen moments.
 
-The moments are audit events of Python and the kernel's limit to the size of a file; nothing looks at a clock.
+The moments are those of `moments`, and the kernel's limit to the size of a file; nothing looks at a clock.
 """
 
 import contextlib
-import fcntl
 import os
 import resource
 import signal
-import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypedDict
+from typing import TypedDict
 
 from course_utils.checks.core import AttemptOf, attempt, type_name
+from course_utils.checks.many_nodes._staging.moments import BlockedError, Moment, Watch
 from course_utils.system import ChildDiedError, in_child, waiting_child
 
 BLOCKED, DIED = "blocked", "died"
 BEGINS, ENDS = "begins", "ends"
-SLEEPS, REPEATS = 10, 50  # after so many, a process is waiting for another one
 _PATIENCE = 30  # seconds until the kernel ends a process that waits where nothing sees it
 Stage = Callable[..., object]
-Moment = Literal["publish", "wait"]
 
 
 class Returned(TypedDict):
@@ -115,10 +111,6 @@ def _outcome(call: Callable[[], Outcome]) -> Outcome:
         return {"error": DIED}
 
 
-class _BlockedError(BaseException):  # not an Exception: an answer may catch all of those
-    """The process waits for another one, and there is none."""
-
-
 def _call(
     stage: Stage,
     source: Path,
@@ -126,12 +118,12 @@ def _call(
     at: Mapping[Moment, Callable[[], object]] = MappingProxyType({}),
 ) -> Outcome:
     signal.alarm(_PATIENCE)
-    watch = _Watch(at)
+    watch = Watch(at)
     watch.replace_sleep(getattr(stage, "__globals__", {}))
     try:
         with watch.watching():
             called = attempt(lambda: stage(source, scratch))
-    except _BlockedError:
+    except BlockedError:
         return {"error": BLOCKED}
     return {"error": called["error"]} if "error" in called else {"value": _describe(called["value"], scratch)}
 
@@ -144,96 +136,3 @@ def _describe(value: object, scratch: Path) -> Returned:
     link = not path.resolve().is_relative_to(scratch.resolve())
     data = path.read_bytes() if path.is_file() else None
     return {"kind": "", "name": str(path.relative_to(scratch)) if inside else "", "link": link, "data": data}
-
-
-def _end() -> None:
-    raise _BlockedError
-
-
-class _Watch:
-    """Calls functions at moments of this process, each once.
-
-    Args:
-        at: The functions. A process that waits for another one although it has none for this is ended.
-    """
-
-    def __init__(self, at: Mapping[Moment, Callable[[], object]]) -> None:
-        self._at = dict(at)
-        self._counts: Counter[tuple[str, str]] = Counter()
-        self._active = False
-
-    @contextlib.contextmanager
-    def watching(self) -> Iterator[None]:
-        """Watch within the context; the hook stays, as the process ends soon."""
-        sys.addaudithook(self._hook)
-        real = {name: getattr(os, name) for name in ("stat", "lstat", "access")}
-        for name, function in real.items():
-            setattr(os, name, self._counted(function))
-        self._active = True
-        try:
-            yield
-        finally:
-            self._active = False
-            for name, function in real.items():
-                setattr(os, name, function)
-
-    def replace_sleep(self, names: dict[str, object]) -> None:
-        """Count and shorten each sleep: events decide how long an answer waits, not seconds."""
-        clock = sys.modules["time"]  # not imported: checks look at no clock
-        real = clock.sleep
-
-        def sleep(seconds: float) -> None:
-            self._count("sleep", "", SLEEPS)
-            real(min(seconds, 0.001))
-
-        for space in (vars(clock), names):
-            space.update({name: sleep for name, value in space.items() if value is real})
-
-    def _counted(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        def look(path: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as the original
-            self._count("look", path, REPEATS)
-            return function(path, *args, **kwargs)
-
-        return look
-
-    def _hook(self, event: str, args: tuple[Any, ...]) -> None:
-        if not self._active:
-            return
-        if event in ("fcntl.flock", "fcntl.lockf"):
-            self._lock(event, args)
-        elif event in ("os.rename", "os.link"):
-            self._reach("publish")
-        elif event == "open":
-            self._count(event, args[0], REPEATS)
-
-    def _count(self, event: str, path: object, limit: int) -> None:
-        if not self._active:
-            return
-        self._counts[event, str(path)] += 1
-        if self._counts[event, str(path)] >= limit:
-            self._counts.clear()
-            self._reach("wait")
-
-    def _lock(self, event: str, args: tuple[Any, ...]) -> None:
-        """Take the lock first, in steps: a process that would be blocked by it is waiting for another one."""
-        descriptor, operation, *rest = (arg or 0 for arg in args)
-        take = getattr(fcntl, event.removeprefix("fcntl."))
-        self._count(event, "", REPEATS)
-        while not operation & (fcntl.LOCK_NB | fcntl.LOCK_UN):
-            self._active = False
-            try:
-                take(descriptor, operation | fcntl.LOCK_NB, *rest)
-                return
-            except OSError:
-                self._reach("wait")
-            finally:
-                self._active = True
-
-    def _reach(self, moment: Moment) -> None:
-        function = self._at.pop(moment, _end if moment == "wait" else None)
-        self._active = False
-        try:
-            if function is not None:
-                function()
-        finally:
-            self._active = True

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 from course_utils.checks.core import Mistake
-from course_utils.checks.many_nodes._staged_copies import expect_again, expect_copy
-from course_utils.checks.many_nodes._staging_calls import BLOCKED, Outcome
+from course_utils.checks.many_nodes._staging.calls import BLOCKED, Outcome
+from course_utils.checks.many_nodes._staging.copies import expect_again, expect_copy, first_changed
 
 
 class Interrupted(TypedDict):
@@ -62,14 +62,13 @@ def _expect_not_blocked(outcome: Outcome, when: str) -> None:
 
 def expect_kept(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:
     """Check that a process has left alone what another one was about to publish."""
-    for name, content in before.items():
-        if after.get(name) != content:
-            raise Mistake(
-                "touches_others",
-                f"A process was about to give its copy ({name}) the final name. Meanwhile another one staged "
-                "another source, and changed or deleted this file. Do not clean up what other processes may "
-                "be writing.",
-            )
+    if name := first_changed(before, after):
+        raise Mistake(
+            "touches_others",
+            f"A process was about to give its copy ({name}) the final name. Meanwhile another one staged "
+            "another source, and changed or deleted this file. Do not clean up what other processes may "
+            "be writing.",
+        )
 
 
 def expect_together(contents: list[bytes], calls: list[Outcome]) -> None:
