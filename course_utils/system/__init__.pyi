@@ -3,7 +3,6 @@ from .atomic_files import remove_temporaries as remove_temporaries
 from .atomic_files import sync_filesystem as sync_filesystem
 from .atomic_files import sync_folder as sync_folder
 from .atomic_files import write_atomically as write_atomically
-from .available_memory import available_memory as available_memory
 from .compiler import can_compile as can_compile
 from .cpu_count import installed_cores as installed_cores
 from .cpu_count import take_share as take_share
@@ -17,6 +16,7 @@ from .memory import NotMeasurableError as NotMeasurableError
 from .memory import dirtied_bytes as dirtied_bytes
 from .memory import peak_growth as peak_growth
 from .memory import process_memory as process_memory
+from .memory_available import available_memory as available_memory
 from .memory_limit import limit_memory_growth as limit_memory_growth
 from .open_files import file_positions as file_positions
 from .parent_watch import die_with_parent as die_with_parent
