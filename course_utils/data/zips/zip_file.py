@@ -16,8 +16,12 @@ def open_regular_file(path: Path) -> int:
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise BadZipFile(f"{path} is no regular file; give the zip file itself")
+        raise BadZipFile(_irregular(path))
     return fd
+
+
+def _irregular(path: str | Path) -> str:
+    return f"{path} is no regular file; give the zip file itself"
 
 
 class RegularZipFile(ZipFile):
@@ -32,8 +36,15 @@ class RegularZipFile(ZipFile):
     """
 
     def __init__(self, path: str | Path) -> None:
-        file = open(open_regular_file(Path(path)), "rb")  # noqa: SIM115 - `close` closes it
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         try:
+            file = open(fd, "rb")  # noqa: PTH123, SIM115 - `close` closes it
+        except BaseException:  # of a folder
+            os.close(fd)
+            raise
+        try:
+            if not file.seekable():  # `open_regular_file` would cost another look-up
+                raise BadZipFile(_irregular(path))
             super().__init__(file)
         except BaseException:
             file.close()
