@@ -27,6 +27,7 @@ from course_utils.grading.nbgrader_plugins import deadlines, feedback, marks_tab
 from course_utils.grading.scoring import local, regrade, report, slurm
 from course_utils.system import usable_cores
 
+MAX_SHOWN = 10
 Command = Callable[[Course, list[str], argparse.Namespace], int]
 
 
@@ -146,6 +147,11 @@ def _grade(course: Course, lessons: list[str], options: argparse.Namespace) -> i
     if options.sandbox:
         course.grading.sandbox = options.sandbox
     tasks = workflow.submissions(course, lessons, options.student)
+    misplaced = course.misplaced_submissions()
+    if misplaced:
+        shown = ", ".join(repr(name) for name in misplaced[:MAX_SHOWN])
+        more = f" and {len(misplaced) - MAX_SHOWN} more" if len(misplaced) > MAX_SHOWN else ""
+        _print(f"Not graded, because only submitted/<student>/<lesson>/ is: {shown}{more}", error=True)
     if not tasks:
         return _print(
             f"Nothing to grade: no submissions in {course.submitted}. Collect them first: make collect"

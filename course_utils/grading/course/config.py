@@ -97,6 +97,15 @@ class Course:
         """Return the ids of those who submitted a lesson."""
         return sorted(path.parent.name for path in self.submitted.glob(f"*/{lesson}") if path.is_dir())
 
+    def misplaced_submissions(self) -> list[str]:
+        """Return what lies in `submitted/` but not as `<student>/<lesson>/`, by relative name."""
+        lessons = set(self.lessons())
+        found = [path for path in self.submitted.glob("[!.]*") if not path.is_dir()]
+        for path in self.submitted.glob("[!.]*/[!.]*"):
+            if path.name not in lessons or not path.is_dir():
+                found.append(path)
+        return sorted(str(path.relative_to(self.submitted)) for path in found)
+
     def submission(self, task: Task) -> Submission:
         """Read a submission."""
         return Submission(self.submission_folder(task), task.student, task.lesson)
