@@ -84,8 +84,12 @@ class Output:
 
     def take(self, kilobytes: int) -> str:
         """Return the text since the last call, without its middle where it is too long."""
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for number, name in enumerate(("stdout", "stderr"), 1):
+            try:
+                getattr(sys, name).flush()
+            except Exception:  # a cell has closed or replaced it
+                os.dup2(self.file, number)
+                setattr(sys, name, os.fdopen(number, "w", errors="replace", closefd=False))
         size, half = os.fstat(self.file).st_size, kilobytes * 512
         text = os.pread(self.file, min(size, 2 * half), 0)
         if size > 2 * half:

@@ -94,6 +94,13 @@ def test_crash_costs_only_its_own_cell(sandbox):
     assert replies[2].text == "1\n"
 
 
+@pytest.mark.parametrize("statement", ["stdout.close()", "stdout = None", "stderr = 3"])
+def test_stream_that_a_cell_leaves_unusable_costs_no_later_cell(sandbox, statement):
+    steps = [Step(0, f"import sys\nsys.{statement}"), Step(1, "answer = 42"), Step(2, "assert answer == 42")]
+    replies = sandbox.run(steps, {})
+    assert [(reply.outcome, reply.error) for reply in replies.values()] == [("done", "")] * 3
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_readable_folder_in_tmp_is_read_only(kind, tmp_path):
     (tmp_path / "data.txt").write_text("data")
