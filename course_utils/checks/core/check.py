@@ -33,6 +33,7 @@ LIBRARY_PREFIXES = (
     "<frozen",
 )
 NOT_WRITTEN_YET = "not_written_yet"  # the name of the mistake in an answer cell as it was released
+_UNSOLVED = "NotImplementedError()"  # begins the report of a crash in such a cell
 MAX_ERROR = 500  # characters
 LINE_WIDTH = 90  # characters: narrower than a notebook or the formgrader on a laptop
 Inputs = dict[str, Any]
@@ -229,9 +230,14 @@ def _expect_all_openings(activity: FileActivity, opened: dict[str, int]) -> None
             )
 
 
+def is_unsolved(report: str) -> bool:
+    """Return whether a `crash_report` is that of an answer cell as it was released."""
+    return report.startswith(_UNSOLVED)
+
+
 def mistake_of_crash(report: str) -> Mistake:
     """Return what to tell a student whose code raised an exception, given its `crash_report`."""
-    if report.startswith("NotImplementedError"):
+    if is_unsolved(report):
         message = "This exercise is not solved yet: replace `raise NotImplementedError()` with your code."
         return Mistake(NOT_WRITTEN_YET, message)
     return Mistake("crash", f"Your code stopped with an error: {report}")
@@ -239,12 +245,20 @@ def mistake_of_crash(report: str) -> Mistake:
 
 def crash_report(error: BaseException) -> str:
     """Return one line for the student: the error, and which line of their code raised it."""
-    frames = [
-        f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(LIBRARY_PREFIXES)
-    ]
+    every = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in every if not frame.filename.startswith(LIBRARY_PREFIXES)]
     line = f": {frames[-1].line}" if frames and frames[-1].line else ""
     where = f" (in line {frames[-1].lineno} of {frames[-1].name}{line})" if frames else ""
-    return f"{type(error).__name__}: {_in_one_line(str(error))}{where}"
+    name = _UNSOLVED if _is_stub(error, every[-1:] == frames[-1:]) else type(error).__name__
+    return f"{name}: {_in_one_line(str(error))}{where}"
+
+
+def _is_stub(error: BaseException, raised_by_student: bool) -> bool:
+    """Return whether a released stub raised an error: libraries raise `NotImplementedError` as well."""
+    if not isinstance(error, NotImplementedError):
+        return False
+    text = str(error).strip()  # that of a `DataLoader` worker ends with the error there
+    return text.endswith("\nNotImplementedError") if text else raised_by_student
 
 
 def _in_one_line(text: str, limit: int = 500) -> str:

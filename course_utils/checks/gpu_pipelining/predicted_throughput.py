@@ -134,8 +134,9 @@ def _unknown_mistake(cases: list[Case], found: list[float], true: list[float]) -
         return Mistake(
             "wrong_for_uneven_batches",
             "Your prediction is right for batches that all take equally long, and wrong where some are slow. "
-            "Two usual causes: the loop takes whichever batch is ready, but they come in order; or a batch "
-            f"goes to whichever worker is free, but batch k belongs to worker k % num_workers. {example}",
+            "Usual causes: the loop takes whichever batch is ready, but they come in order; a batch goes to "
+            "whichever worker is free, but batch k belongs to worker k % num_workers; or the batches in "
+            f"flight are more or fewer than num_workers * prefetch_factor. {example}",
         )
     return Mistake("wrong_prediction", example)
 

@@ -74,7 +74,7 @@ class Access:
 class World(BaseWorld):
     """The items, the transforms and the order of the accesses; none is known before it is asked for.
 
-    One item of each collection is 0, and so is what the transform first returns for one of them: code that
+    One item of each collection is 0, and so is what the transform first returns for another one: code that
     asks `if item` takes them for missing ones.
     """
 
@@ -103,7 +103,7 @@ class World(BaseWorld):
     def transform(self, dataset: int, item: int) -> int:
         """Transform an item as a random transform does: to another number each time."""
         value = self._oracle.number(2**40, "output", dataset, item, self.calls) + 1
-        if dataset == TRANSFORMED[0] and item == 0 and 0 not in self._outputs:
+        if dataset == TRANSFORMED[0] and item and self._now.index >= 0 and 0 not in self._outputs:
             value = 0
         self._outputs[value] = Output(dataset, item, value)
         self._now.outputs.append(self._outputs[value])

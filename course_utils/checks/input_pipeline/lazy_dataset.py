@@ -119,7 +119,8 @@ def _judge_laziness(world: World) -> None:
 def _judge_sharing(world: World, accesses: list[Access]) -> None:
     transformed = [access for access in accesses if access.dataset != PLAIN]
     sources = [(access.dataset, world.source(access.value)) for access in transformed]
-    if any(source and source.dataset != dataset for dataset, source in sources):
+    # 0 is an item of each collection, too.
+    if any(source and source.value and source.dataset != dataset for dataset, source in sources):
         raise Mistake(
             "shared_between_datasets",
             "One of several datasets returned a sample of another. Keep items and transform on `self`, not "

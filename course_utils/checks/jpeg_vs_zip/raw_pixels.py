@@ -46,11 +46,13 @@ class TensorRecord(ImageRecord):
         kept: Whether it is the same after all other members have been read.
         writable: Whether it can be written to.
         leaked: Whether that changes the bytes it came from.
+        remembered: Whether it changes what a later call with the same bytes returns.
     """
 
     kept: bool
     writable: bool
     leaked: bool
+    remembered: bool
 
 
 class Refusal(TypedDict):
@@ -96,6 +98,7 @@ class _Reading:
 
     def __init__(self, raw_to_tensor: Callable[..., Any], data: bytes, info: dict[str, Any]) -> None:
         self.data = data
+        self._read_again: Callable[[], Any] = lambda: raw_to_tensor(data, info)
         self.given = bytes(bytearray(data))  # a copy, because the tensor may share its memory
         self.image = attempt(lambda: plain_tensor(raw_to_tensor(self.given, info)))
         self.at_once = _copied(self.image.get("value"))
@@ -108,7 +111,10 @@ class _Reading:
         kept = evidence.encode(now) == evidence.encode(self.at_once)
         writable = "value" in attempt(lambda: _invert(image))
         leaked = self.given != self.data
-        return {"value": {**self.at_once, "kept": kept, "writable": writable, "leaked": leaked}}
+        later = attempt(lambda: _copied(plain_tensor(self._read_again()))).get("value")
+        remembered = writable and evidence.encode(later) != evidence.encode(self.at_once)
+        seen = {"kept": kept, "writable": writable, "leaked": leaked, "remembered": remembered}
+        return {"value": {**self.at_once, **seen}}
 
 
 def _copied(image: object) -> ImageRecord:
@@ -219,3 +225,9 @@ def _expect_own_memory(record: TensorRecord) -> None:
         )
     if not record["writable"]:
         raise Mistake("read_only", "Your tensor cannot be written to; give it its own memory with clone().")
+    if record["remembered"]:
+        raise Mistake(
+            "reused_memory",
+            "After one image had been written into, a later call with the same bytes did not return what the "
+            "bytes say: both calls gave the same memory. Make a new tensor in each call; do not cache it.",
+        )

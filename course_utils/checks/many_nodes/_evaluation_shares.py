@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple, TypedDict
 
-from course_utils.checks.core import Attempt, Mistake, value_of
+from course_utils.checks.core import Attempt, Mistake, is_unsolved, value_of
 
 NOT_A_NUMBER = -(2**40)  # stands for what is not a number
 
@@ -44,11 +44,7 @@ def expect_samplers(evaluation: Evaluation, found: Sequence[Attempt]) -> None:
     """
     for rank, one in enumerate(found):
         error = one.get("error")
-        if (
-            error
-            and evaluation.samples < 2 * evaluation.ranks
-            and not error.startswith("NotImplementedError")
-        ):
+        if error and evaluation.samples < 2 * evaluation.ranks and not is_unsolved(error):
             raise Mistake(
                 "empty_rank_crashes",
                 f"With {evaluation}, rank {rank} stops with an error: {error}. A rank may have nothing to "

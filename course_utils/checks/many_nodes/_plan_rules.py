@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from course_utils.checks.core import Mistake, value_of
+from course_utils.checks.core import Mistake, is_unsolved, value_of
 
 Assignment = list[list[list[str]]]
 
@@ -80,7 +80,7 @@ def _assignment(case: Case, attempted: Any) -> Assignment | None:  # noqa: ANN40
                 "idle_node_accepted",
                 f"{case}, a node has nothing to train with, and no step can be done. Raise a ValueError.",
             )
-        if not error.startswith("NotImplementedError"):
+        if not is_unsolved(error):
             raise Mistake("other_error", f"{case}, your code stops with {error}. Raise a ValueError.")
     elif error.startswith("ValueError"):
         raise Mistake(

@@ -1,6 +1,8 @@
 from typing import TypedDict
 
 import pytest
+import torch
+import torch.utils.data
 from IPython.core.formatters import DisplayFormatter
 
 from course_utils.checks.core import evidence
@@ -39,6 +41,57 @@ def test_error_in_the_answer_is_reported_with_its_line():
 
     with pytest.raises(CheckFailed, match=r"ZeroDivisionError.*in line \d+ of divide") as caught:
         adding(divide)
+    assert caught.value.mistake == "crash"
+
+
+class _FromWorker(torch.utils.data.Dataset):
+    def __init__(self, action):
+        self.action = action
+
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, index):
+        return self.action()
+
+
+def _unsolved(*numbers):
+    raise NotImplementedError()
+
+
+def _in_a_worker(action):
+    return sum(
+        torch.utils.data.DataLoader(_FromWorker(action), num_workers=1, multiprocessing_context="fork")
+    )
+
+
+@pytest.mark.parametrize(
+    "answer", [_unsolved, lambda numbers: _in_a_worker(_unsolved)], ids=["here", "worker"]
+)
+def test_released_stub_is_not_written_yet(answer):
+    with pytest.raises(CheckFailed) as caught:
+        adding(answer)
+    assert caught.value.mistake == "not_written_yet"
+
+
+@pytest.mark.parametrize(
+    "ask_library",
+    [
+        lambda: torch.utils.data.Dataset()[0],
+        lambda: next(iter(torch.utils.data.Sampler())),
+        lambda: _in_a_worker(lambda: torch.utils.data.Dataset()[0]),
+        lambda: torch.arange(3, dtype=torch.uint16).sort(),
+    ],
+    ids=["with a message", "without a message", "in a worker", "in compiled code"],
+)
+def test_library_that_does_not_implement_something_is_a_crash(ask_library):
+    def answer(numbers):
+        return ask_library()
+
+    with pytest.raises(NotImplementedError):
+        ask_library()
+    with pytest.raises(CheckFailed, match="NotImplementedError") as caught:
+        adding(answer)
     assert caught.value.mistake == "crash"
 
 
