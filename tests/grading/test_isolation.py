@@ -10,6 +10,7 @@ from nbgrader.api import Gradebook
 from course_utils.grading import cli
 from course_utils.grading.course import Course, ResultStore, Task
 from course_utils.grading.sandbox import protocol
+from course_utils.grading.sandbox.isolation import backends
 from course_utils.grading.sandbox.isolation.backends import NoSandboxError, choose
 from course_utils.grading.scoring import local
 from tests.grading.hostile.folders import FOLDERS
@@ -91,3 +92,12 @@ def test_grading_without_submissions_says_what_to_do(tmp_path, capsys):
     course = make_course(tmp_path)
     assert cli.main(["grade", "--course", str(course.root)]) == 0
     assert "make collect" in capsys.readouterr().out
+
+
+def test_only_withheld_modules_are_hidden_from_a_submission():
+    """Packages inside a lesson's checks are as visible as its modules."""
+    package = backends.GRADING.parent
+    kept = backends._hidden([package])
+    for name, withheld in backends.WITHHELD.items():
+        entries = {path.name for path in (package / name).iterdir() if path.name != "__pycache__"}
+        assert entries - set(kept[package / name]) == withheld

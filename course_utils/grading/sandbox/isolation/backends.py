@@ -109,7 +109,8 @@ def _hidden(views: list[Path]) -> Hidden:
     visible[GRADING.parents[1] / "data_setup"] = []
     for name, withheld in WITHHELD.items():
         folder = GRADING.parent / name
-        visible[folder] = sorted({path.name for path in folder.glob("*.py*")} - withheld)
+        inside = [*folder.glob("*.py*"), *(stub.parent for stub in folder.glob("*/__init__.py"))]
+        visible[folder] = sorted({path.name for path in inside} - withheld)
     return {
         view / folder.relative_to(view.resolve()): kept
         for view in [Path("/usr"), *views]
