@@ -1,7 +1,6 @@
 """Decode the images of one or more stored zips directly into arrays that the caller provides."""
 
 import hashlib
-import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -84,15 +83,6 @@ class PackedImages:
             shard.decoder.read_into(member, pixels)
         except BROKEN as error:
             raise shard.broken(member, error) from error
-
-    def files(self) -> list[int]:
-        """Return the descriptors of the open packs."""
-        return [shard.index.fileno() for shard in self._shards]
-
-    @property
-    def nbytes(self) -> int:
-        """The size of all packs in bytes."""
-        return sum(os.fstat(file).st_size for file in self.files())
 
     def places(self, images: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Yield where the bytes of some images lie: open file, offsets and sizes, pack by pack."""

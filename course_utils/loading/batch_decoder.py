@@ -16,7 +16,7 @@ from course_utils.loading.broken_images import Broken
 from course_utils.loading.buffer_pool import BufferPool
 from course_utils.loading.decoder_threads import DecoderThreads
 from course_utils.loading.device_prefetch import Batch
-from course_utils.loading.read_ahead import fits_into_memory, read_ahead, read_through
+from course_utils.loading.read_ahead import read_ahead
 from course_utils.loading.sampler import EpochOrder
 
 Results = SimpleQueue["Broken | BaseException"]
@@ -45,7 +45,6 @@ class BatchDecoder:
         self, images: PackedImages, order: EpochOrder, crop: Crop | None, shares: int, pinned: bool
     ) -> None:
         self.images, self.crop, self.seed, self.shares = images, crop, order.seed, shares
-        self._reads_all = order.world_size == 1  # and not what other ranks read, on other machines
         shape = (*crop.shape, 3) if crop else images.shape
         self._memory = BufferPool((order.batch_size, *shape), pinned=pinned)
 
@@ -65,8 +64,6 @@ class BatchDecoder:
         """
         parts, submit = iter(parts), partial(self._submit, threads, epoch)
         pending = deque(map(submit, islice(parts, in_flight)))
-        if pending and self._reads_all and fits_into_memory(self.images.nbytes):
-            threads.submit_beside(partial(read_through, self.images, threads.stopped))
         while pending:
             decoded = self._collect(pending.popleft())
             pending.extend(map(submit, islice(parts, 1)))

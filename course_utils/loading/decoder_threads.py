@@ -17,9 +17,9 @@ from typing import Any
 
 Task = Callable[[], None]
 
-# By the lock that each running thread releases in the end, its tasks and its list of stops. Only these
-# threads change it: Ctrl-C is raised in the main one.
-running: "dict[_thread.LockType, tuple[SimpleQueue[Any], list[object]]]" = {}
+# By the lock that each running thread releases in the end, its tasks. Only these threads change it: Ctrl-C is
+# raised in the main one.
+running: "dict[_thread.LockType, SimpleQueue[Any]]" = {}
 
 
 class DecoderThreads:
@@ -34,21 +34,17 @@ class DecoderThreads:
         self._tasks: SimpleQueue[Any] = SimpleQueue()
         self._stops: list[object] = []  # not empty: stop
         # The later one is called first. The threads hold both, as they must live longer than the owner.
-        self._watches = [weakref.ref(owner, self._tasks.put), weakref.ref(owner, self._stops.append)]
+        watches = [weakref.ref(owner, self._tasks.put), weakref.ref(owner, self._stops.append)]
         self._ends: list[_thread.LockType] = []
         for _ in range(count):
-            self._start(self._tasks)
+            end = _thread.allocate_lock()
+            end.acquire()
+            _thread.start_new_thread(_run, (self._tasks, self._stops, watches, end))
+            self._ends.append(end)
 
     def submit(self, task: Task) -> None:
         """Let a thread run a task, which raises nothing."""
         self._tasks.put(task)
-
-    def submit_beside(self, task: Task) -> None:
-        """Let one more thread run a task that takes long, looks at `stopped`, and raises nothing."""
-        tasks: SimpleQueue[Any] = SimpleQueue()
-        tasks.put(task)
-        tasks.put(None)
-        self._start(tasks)
 
     @property
     def stopped(self) -> list[object]:
@@ -62,17 +58,11 @@ class DecoderThreads:
         while self._ends:  # after a Ctrl-C a second call does not wait for the same one again
             self._ends.pop().acquire()
 
-    def _start(self, tasks: "SimpleQueue[Any]") -> None:
-        end = _thread.allocate_lock()
-        end.acquire()
-        _thread.start_new_thread(_run, (tasks, self._stops, self._watches, end))
-        self._ends.append(end)
-
 
 def _run(
     tasks: "SimpleQueue[Any]", stops: list[object], watches: list[weakref.ref[object]], end: _thread.LockType
 ) -> None:
-    running[end] = tasks, stops
+    running[end] = tasks
     try:
         while (task := tasks.get()) is not None and not stops:
             task()
@@ -85,7 +75,6 @@ def _run(
 @atexit.register
 def _stop_all() -> None:
     """Stop the threads of iterations that are still open before the modules that they need are unloaded."""
-    for end, (tasks, stops) in list(running.items()):
-        stops.append(None)
+    for end, tasks in list(running.items()):
         tasks.put(None)
         end.acquire()

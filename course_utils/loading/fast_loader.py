@@ -31,7 +31,6 @@ class FastLoader:
     """Batches from stored zips: uint8 images (N, 3, H, W) in `channels_last`, and int64 labels (N,).
 
     Each `iter` starts the next epoch. A batch may be kept: its memory is reused when no tensor refers to it.
-    The disk is told of the next batches; packs of at most half of the available memory are read whole, too.
 
     Args:
         path: A pack of JPEG or raw members, or a list of shards.

@@ -16,7 +16,6 @@ from .memory import NotMeasurableError as NotMeasurableError
 from .memory import dirtied_bytes as dirtied_bytes
 from .memory import peak_growth as peak_growth
 from .memory import process_memory as process_memory
-from .memory_available import available_memory as available_memory
 from .memory_limit import limit_memory_growth as limit_memory_growth
 from .open_files import file_positions as file_positions
 from .parent_watch import die_with_parent as die_with_parent

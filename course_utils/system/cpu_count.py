@@ -16,8 +16,6 @@ import math
 import os
 from pathlib import Path
 
-from course_utils.system.control_group import group_folders
-
 
 def installed_cores() -> int:
     """Count the logical cores of the machine, including those that this process may not use."""
@@ -88,8 +86,16 @@ def quota_cores(root: Path = Path("/")) -> float | None:
     Returns:
         The quota in cores, such as 1.5, or None without a quota.
     """
-    quotas = map(_folder_quota, group_folders("cpu", root))
-    return min((quota for quota in quotas if quota is not None), default=None)
+    listing = root / "proc/self/cgroup"
+    if not listing.is_file():
+        return None
+    quotas = [
+        quota
+        for line in listing.read_text().splitlines()
+        for folder in _group_folders(line, root / "sys/fs/cgroup")
+        if (quota := _folder_quota(folder)) is not None
+    ]
+    return min(quotas, default=None)
 
 
 def _affinity_cores() -> int:
@@ -98,6 +104,17 @@ def _affinity_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return installed_cores()
+
+
+def _group_folders(line: str, mount: Path) -> list[Path]:
+    """Return the folders that may hold a quota, leaf to root, for a line like ``4:cpu,cpuacct:/job``."""
+    _, controllers, path = line.split(":", 2)
+    if controllers and "cpu" not in controllers.split(","):
+        return []
+    mounts = [mount / controllers, mount / "cpu"] if controllers else [mount, mount / "unified"]
+    inner = Path(path.lstrip("/"))
+    # Inside a container the path may be the host's: the caller skips folders that do not exist.
+    return [top / part for top in mounts for part in (inner, *inner.parents)]
 
 
 def _folder_quota(folder: Path) -> float | None:

@@ -2,7 +2,7 @@ from .config import Course as Course
 from .config import Grading as Grading
 from .config import course_at as course_at
 from .config import course_of as course_of
-from .course_lock import course_lock as course_lock
+from .lock import course_lock as course_lock
 from .installed_copy import MixedVersionsError as MixedVersionsError
 from .installed_copy import require_same_version as require_same_version
 from .lesson import Lesson as Lesson
