@@ -33,10 +33,11 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     numbers = rng.permutation([0, *rng.choice(np.arange(1, 10_000), n - 1, replace=False)]).tolist()
     every = [(dataset, index) for dataset in range(PLAIN + 1) for index in (*range(n), -1, -n)]
     every += [(dataset, 1) for dataset in TRANSFORMED]
+    again = [(dataset, index) for dataset in TRANSFORMED for index in (-1, -n)]
     kinds = [(dataset, index) for dataset in KINDS for index in range(n)]
     outside = [(dataset, index) for dataset in TRANSFORMED for index in (n, n + 3, -n - 1)]
     outside += [(EMPTY, 0), (EMPTY, -1)]
-    accesses = [*(every[k] for k in rng.permutation(len(every))), *kinds, *outside]
+    accesses = [*(every[k] for k in rng.permutation(len(every))), *again, *kinds, *outside]
     truth = {"key": rng.bytes(16), "length": n, "numbers": numbers, "accesses": accesses}
     return {"length": n, "numbers": numbers}, truth
 

@@ -34,7 +34,9 @@ def to_book(markdown: str, names: PackageNames, address: str) -> str:
     root = address.rstrip("/")
 
     def source(span: str) -> str:
-        place = names.place(span)
-        return f"[`{span}`]({root}/rooms/{place.room}.html#{place.anchor})" if place else f"`{span}`"
+        if (place := names.place(span)) is None:
+            return f"`{span}`"
+        anchor = place.anchor and f"#{place.anchor}"
+        return f"[`{span}`]({root}/rooms/{place.room}.html{anchor})"
 
     return redirect(markdown, source, lambda term: f"{root}/lessons/glossary.html#{term}")

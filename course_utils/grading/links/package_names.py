@@ -33,8 +33,11 @@ class Place(NamedTuple):
 
     @property
     def anchor(self) -> str:
-        """Its anchor on the page of its room in the book."""
-        return f"module-{self.dotted}" if self.dotted == self.room else self.dotted
+        """Its anchor on the page of its room in the book; empty for a constant, or a module inside a room."""
+        if self.dotted == self.room:
+            return f"module-{self.dotted}"
+        name = self.dotted.rpartition(".")[2]
+        return "" if name.isupper() or Path(self.file).stem == name else self.dotted
 
 
 class PackageNames:

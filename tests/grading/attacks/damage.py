@@ -116,7 +116,9 @@ ATTACKS = {
         "except OSError as error:\n    print(error)\nfor number in kept:\n    os.close(number)"
     ),
     "output_flood": then_right("for number in range(200000):\n    print('x' * 100)"),
-    "endless_output": code("while True:\n    print('x' * 10**6)", *TIMED_OUT, "wrong", "crashed"),
+    "endless_output": code(
+        "while True:\n    print('x' * 10**6)", *TIMED_OUT, "wrong", "crashed", error="OSError"
+    ),
     "output_of_a_child": then_right("import os\nos.system('yes | head -c 30000000')"),
     "background_process": then_right(DAEMON),
     "background_thread": then_right(

@@ -210,7 +210,8 @@ ATTACKS = {
         change=lambda notebook: cell_of(notebook, "largest_answer").update(
             source="from mine import total_of\ndef largest_of(numbers):\n    return max(numbers)"
         ),
-        points=4,
+        points=ALL_POINTS,
+        statuses=("damaged",),
     ),
     "honest_with_processes": honest(
         "import multiprocessing\nwith multiprocessing.get_context('fork').Pool(2) as pool:\n    pool.map(abs, [1, 2])"
