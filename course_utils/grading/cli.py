@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -41,9 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown or not lessons:
         return _print(f"There is no lesson {', '.join(unknown)} in {course.root}.", error=True)
     try:
-        if not options.locks:
-            return command(course, lessons, options)
-        with course_lock(course.results.folder, options.locks, _print):
+        with course_lock(course.results.folder, options.locks, _print) if options.locks else nullcontext():
             return command(course, lessons, options)
     except (slurm.ArrayRefusedError, deadlines.DeadlineError, MixedVersionsError, NoExchangeError) as refusal:
         return _print(str(refusal), error=True)

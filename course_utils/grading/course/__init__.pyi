@@ -2,11 +2,11 @@ from .config import Course as Course
 from .config import Grading as Grading
 from .config import course_at as course_at
 from .config import course_of as course_of
-from .lock import course_lock as course_lock
 from .installed_copy import MixedVersionsError as MixedVersionsError
 from .installed_copy import require_same_version as require_same_version
 from .lesson import Lesson as Lesson
 from .lesson import lesson_names as lesson_names
+from .lock import course_lock as course_lock
 from .result import GRADER_FAULT as GRADER_FAULT
 from .result import CellOutput as CellOutput
 from .result import Exercise as Exercise

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 SUFFIX = ".ipynb"
 STUB = "# YOUR CODE HERE\n"  # in each function of an answer that nobody has written
-_STUB_IN_JSON = b"# YOUR CODE HERE\\n"
 _GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([^"]{1,100})"')
 
 
@@ -57,17 +57,21 @@ def _filled_in(files: Mapping[str, bytes], whole: list[str], expected: str, stub
 
 
 def is_whole(data: bytes) -> bool:
-    """Say whether a file ends as a notebook does; in UTF-16 every other byte is zero."""
-    return data.replace(b"\0", b"").rstrip().endswith(b"}")
+    """Say whether a file ends as a notebook does."""
+    return _text(data).rstrip().endswith(b"}")
 
 
 def _lesson_cells(data: bytes) -> int:
-    return data.replace(b"\0", b"").count(b'"grade_id"')
+    return _text(data).count(b'"grade_id"')
 
 
 def _grade_ids(data: bytes) -> set[bytes]:
-    return set(_GRADE_ID.findall(data.replace(b"\0", b"")))
+    return set(_GRADE_ID.findall(_text(data)))
 
 
 def _stubs(data: bytes) -> int:
-    return data.replace(b"\0", b"").count(_STUB_IN_JSON)
+    return _text(data).count(json.dumps(STUB)[1:-1].encode())
+
+
+def _text(data: bytes) -> bytes:
+    return data.replace(b"\0", b"")  # in UTF-16 every other byte is zero
