@@ -13,7 +13,7 @@ _MAGIC = re.compile(r"\A%%(?!time|capture)(?s:.*)|^[ \t]*[%!?].*$", re.MULTILINE
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While)
 
 
-def extract_definitions(source: str) -> str:
+def extract_definitions(source: str, after: int = 0) -> str:
     """Return the imports, functions, classes and literal constants that a cell defines, without the rest.
 
     An answer may use what a demonstration cell above it has imported or defined. Grading runs these
@@ -21,12 +21,15 @@ def extract_definitions(source: str) -> str:
 
     Args:
         source: Code of a cell.
+        after: Only the statements that begin below this line, counted from 1.
 
     Returns:
         Its statements as they are written there; empty without any, or where the code is not Python.
     """
     statements, lines = _parse(source)
-    return "\n".join(_text(one, lines) for one in statements if _is_definition(one))
+    return "\n".join(
+        _text(one, lines) for one in statements if _first_line(one) > after and _is_definition(one)
+    )
 
 
 def defined_names(source: str) -> set[str]:
@@ -111,9 +114,13 @@ def _is_literal(value: ast.expr) -> bool:
     return True
 
 
+def _first_line(statement: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(one.lineno for one in decorators)])
+
+
 def _text(statement: ast.stmt, lines: list[str]) -> str:
-    first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", []))])
-    return "\n".join(lines[first - 1 : statement.end_lineno])
+    return "\n".join(lines[_first_line(statement) - 1 : statement.end_lineno])
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -15,10 +15,11 @@ LEFT_OUT = "... output left out: this submission has too much of it ...\n"
 
 
 class Budgets:
-    """One budget for each exercise, so that a slow one takes no time from the others.
+    """One budget for the cells of each exercise, so that a slow one takes no time from the others.
 
-    An exercise is a check with the cells since the check before. Running its cells again, after another one
-    has crashed, is not charged to it, but only to the whole submission.
+    They are the cells since the check before; a check has time of its own, so that a student's experiments
+    take none from it. Running cells again, after another one has crashed, is not charged to their exercise,
+    but only to the whole submission.
 
     Args:
         steps: All steps, in the order of the notebook.
@@ -41,17 +42,18 @@ class Budgets:
 
         Args:
             step: The step that is about to run.
-            again: Whether it has run before.
+            again: Whether it, or the cell in whose place it runs, has run before.
             doubted: Whether it has failed for a reason that may be the machine's: it gets more time.
         """
         now = time.monotonic()
-        left = self._limits.cell_seconds if again else self._left[self._exercise[step.index]]
-        left = min(left, self._limits.cell_seconds) * (PATIENCE if doubted else 1)
-        left = min(left, self._end - now)
+        left = self._limits.cell_seconds
+        if not (again or step.check):
+            left = min(left, self._left[self._exercise[step.index]])
+        left = min(left * (PATIENCE if doubted else 1), self._end - now)
         return now + left if left > 0 else None
 
     def spend(self, step: Step, seconds: float) -> None:
-        """Charge a step's wall time to its exercise."""
+        """Charge a cell's wall time to its exercise."""
         self._left[self._exercise[step.index]] -= seconds
 
     def keep_output(self, reply: Reply) -> None:

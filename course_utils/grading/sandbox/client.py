@@ -9,10 +9,10 @@ from course_utils.grading.sandbox.budgets import Budgets
 from course_utils.grading.sandbox.isolation import Limits
 from course_utils.grading.sandbox.running_submission import RunningSubmission
 from course_utils.grading.sandbox.server_process import START_SECONDS, GraderFaultError, ServerProcess
-from course_utils.grading.sandbox.steps import Reply, Step
+from course_utils.grading.sandbox.steps import Reply, Step, definitions
 
 PRELOADED_MODULES = ("numpy", "PIL.Image", "matplotlib.pyplot", "torch", "torchvision", "torch.utils.data")
-SKIPPED = "The cells of this exercise had used up its time before this one."
+SKIPPED = "No time was left for this cell: those before it had used it up."
 
 
 class Sandbox:
@@ -49,12 +49,13 @@ class Sandbox:
     ) -> dict[int, Reply]:
         """Run a submission; after a step that kills the process, the others run again without it.
 
-        A failure that may be the machine's is a reply only if it happens again in a fresh sandbox.
+        Of a cell that did not run to its end, what it defines runs in its place. A failure that may be the
+        machine's is a reply only if it happens again in a fresh sandbox.
 
         Args:
             steps: In the order of the notebook.
             files: The lesson's and the student's files by relative name.
-            known: Replies of an earlier run; of these steps, only cells that ran to their end run again.
+            known: Replies of an earlier run; of these steps, only cells run again.
 
         Returns:
             One reply for each step's index, and those that were known.
@@ -65,9 +66,10 @@ class Sandbox:
         replies = dict(known or {})
         doubted: set[int] = set()
         budgets = Budgets(steps, self.limits)
-        while not self._attempt(steps, files, replies, doubted, budgets):
+        plan = [one for step in steps for one in (step, *definitions(step))]
+        while not self._attempt(plan, files, replies, doubted, budgets):
             pass
-        return replies
+        return {index: reply for index, reply in replies.items() if index >= 0}
 
     def close(self) -> None:
         """End the sandbox and all its processes."""
@@ -91,10 +93,10 @@ class Sandbox:
         with self._start_submission() as submission:
             submission.send_files(files)
             for step in steps:
-                known = replies.get(step.index)
-                if known is not None and (step.check or known.outcome != "done"):
+                if not _is_due(step, replies):
                     continue
-                deadline = budgets.deadline(step, known is not None, step.index in doubted)
+                again = step.index in replies or step.is_fallback
+                deadline = budgets.deadline(step, again, step.index in doubted)
                 if deadline is None:
                     replies.setdefault(step.index, Reply("skipped", SKIPPED))
                     continue
@@ -105,7 +107,7 @@ class Sandbox:
                     return False
                 replies[step.index] = reply
                 budgets.keep_output(reply)
-                if known is None:
+                if not again:
                     budgets.spend(step, reply.seconds)
                 if reply.outcome != "done":
                     return False
@@ -135,3 +137,11 @@ class Sandbox:
         except BaseException:
             self.close()
             raise
+
+
+def _is_due(step: Step, replies: dict[int, Reply]) -> bool:
+    """Say whether a step runs now: a check once, a cell each time that it can run to its end."""
+    if step.is_fallback and replies[~step.index].outcome == "done":
+        return False
+    known = replies.get(step.index)
+    return known is None or (known.outcome == "done" and not step.check)

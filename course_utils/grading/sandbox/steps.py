@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from course_utils.checks.core import SeenFiles
 from course_utils.checks.world import BaseWorld
+from course_utils.validation import extract_definitions, meaning
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Step:
     """A cell or a check to run in the sandbox.
 
     Attributes:
-        index: Position of the cell in the notebook.
+        index: Position of the cell in the notebook; `~position` for what runs in its place.
         source: Source of a cell to run; for a check the source of its answers, such as `"Dataset, "`.
         check: Name of the check; empty for a cell.
         module: Module that holds the check.
@@ -43,6 +44,19 @@ class Step:
     check: str = ""
     module: str = ""
     handout: Callable[[], Handout] = Handout
+
+    @property
+    def is_fallback(self) -> bool:
+        """Say whether this runs in the place of a cell that did not run to its end."""
+        return self.index < 0
+
+
+def definitions(step: Step) -> list[Step]:
+    """Return the step that runs what a cell defines, if it does anything else; no step otherwise."""
+    source = "" if step.check else extract_definitions(step.source)
+    if not source or meaning(source) == meaning(step.source):
+        return []
+    return [replace(step, index=~step.index, source=source)]
 
 
 @dataclass

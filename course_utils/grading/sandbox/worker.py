@@ -11,6 +11,7 @@ import importlib
 import os
 import sys
 import tempfile
+import traceback
 import types
 from pathlib import Path
 from typing import Any, NoReturn
@@ -29,6 +30,7 @@ from course_utils.grading.sandbox.protocol import (
     StepReply,
     StepRequest,
 )
+from course_utils.validation import extract_definitions
 
 
 class Pictures(DisplayPublisher):
@@ -124,9 +126,28 @@ def serve_steps(channel: Channel, shell: InteractiveShell) -> NoReturn:
 
 
 def _run_cell(shell: InteractiveShell, step: StepRequest) -> StepReply:
-    result = shell.run_cell(step.source, store_history=False)
-    error = result.error_before_exec or result.error_in_exec
-    return StepReply(error="" if error is None else f"{type(error).__name__}: {str(error)[:500]}")
+    """Run a cell; where an error stops it, as `input()` does here, also run what it defines below."""
+    first = error = _run_source(shell, step.source)
+    source = step.source
+    while error is not None and (source := extract_definitions(source, _stopped_at(shell, error))):
+        error = _run_source(shell, source)
+    return StepReply(error="" if first is None else f"{type(first).__name__}: {str(first)[:500]}")
+
+
+def _run_source(shell: InteractiveShell, source: str) -> BaseException | None:
+    result = shell.run_cell(source, store_history=False)
+    error: BaseException | None = result.error_before_exec or result.error_in_exec
+    return error
+
+
+def _stopped_at(shell: InteractiveShell, error: BaseException) -> int:
+    """Return the line of the cell that an error has stopped; beyond the last one where none ran."""
+    lines = (
+        line
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals is shell.user_ns and frame.f_code.co_name == "<module>"
+    )
+    return next(lines, sys.maxsize)
 
 
 def _run_check(shell: InteractiveShell, step: StepRequest) -> StepReply:

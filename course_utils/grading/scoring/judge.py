@@ -123,8 +123,8 @@ class Judge:
         reply = replies[places[name]]
         answer = replies.get(places.get(name + ANSWER, -1), Reply())
         status, mistake, message = self._verdict(name, reply, earlier[places[name]] if earlier else None)
-        if status != "right" and answer.outcome in ("crashed", "timed out"):
-            status, mistake, message = answer.outcome, answer.outcome.replace(" ", "_"), answer.reason
+        if status != "right" and answer.outcome != "done":
+            status, mistake, message = _not_run(answer)
         points = self.lesson.graded[name].points
         return {
             "status": status,
@@ -137,8 +137,7 @@ class Judge:
 
     def _verdict(self, name: str, reply: Reply, earlier: Reply | None) -> tuple[str, str, str]:
         if reply.outcome != "done":
-            status = "timed out" if reply.outcome == "skipped" else reply.outcome
-            return status, status.replace(" ", "_"), reply.reason
+            return _not_run(reply)
         graded = self.lesson.graded[name]
         check, truth = self.lesson.check(graded.check), self._truths[graded.check]
         try:
@@ -150,3 +149,9 @@ class Judge:
             return "wrong", mistake.name, mistake.message
         except Exception as error:
             return GRADER_FAULT, "grader_fault", f"The judge of this exercise failed: {error!r}"
+
+
+def _not_run(reply: Reply) -> tuple[str, str, str]:
+    """Return the status, mistake and message of a step that did not run to its end."""
+    status = "timed out" if reply.outcome == "skipped" else reply.outcome
+    return status, status.replace(" ", "_"), reply.reason

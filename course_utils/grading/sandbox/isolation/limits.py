@@ -18,7 +18,7 @@ class Limits:
 
     Attributes:
         cell_seconds: Wall time of one cell or one probe.
-        exercise_seconds: Wall time of an exercise: of its check and the cells since the check before.
+        exercise_seconds: Wall time of the cells of an exercise, which are those since the check before.
         cpu_seconds: CPU time of one process.
         memory_mb: Memory of all processes together, files in memory included.
         processes: Concurrent processes and threads.
