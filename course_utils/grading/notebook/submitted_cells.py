@@ -9,6 +9,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from course_utils.grading.notebook.release_version import compare_version
+from course_utils.grading.notebook.salvage import salvage
 from course_utils.grading.notebook.text_encoding import UTF_8, decode_text
 from course_utils.grading.submission import Finding
 
@@ -18,6 +19,8 @@ MAX_CELLS, MAX_NAME = 2000, 100
 MAX_PARTS = 10**6
 MAX_SOURCE, MAX_TEXT = 2**20, 8 * 2**20
 KINDS = ("code", "markdown", "raw")
+# Python refuses to parse an integer of many digits.
+_DECODER = json.JSONDecoder(parse_int=lambda digits: (int if len(digits) < 19 else float)(digits))
 
 
 @dataclass
@@ -58,7 +61,7 @@ def read_cells(
         findings.append(Finding("damaged", "The notebook is missing."))
         return None
     try:
-        data, encoding = _parse(raw)
+        data, encoding = _parse(raw, findings)
         entries = data["cells"] if "cells" in data else _worksheets(data)
         cells = [_cell(entry) for entry in entries[:MAX_CELLS]]
         complete = None not in cells and len(entries) <= MAX_CELLS
@@ -81,8 +84,8 @@ def _worksheets(data: dict[str, Any]) -> list[object]:
     return [cell for sheet in data["worksheets"] for cell in sheet["cells"]]
 
 
-def _parse(raw: bytes) -> tuple[Any, str]:
-    """Parse JSON whose values together take a bounded memory; return it and its encoding.
+def _parse(raw: bytes, findings: list[Finding]) -> tuple[Any, str]:
+    """Parse JSON whose values together take a bounded memory; return it, repaired, and its encoding.
 
     Raises:
         ValueError: It is no JSON, or too large.
@@ -90,9 +93,13 @@ def _parse(raw: bytes) -> tuple[Any, str]:
     parts, values = raw.count(b"[") + raw.count(b"{"), raw.count(b",")
     if len(raw) > MAX_BYTES or parts > MAX_PARTS or values > 5 * MAX_PARTS:
         raise ValueError(f"{len(raw)} bytes, or too many values")
-    # Python refuses to parse an integer of many digits.
     text, encoding = decode_text(raw)
-    return json.loads(text, parse_int=lambda digits: (int if len(digits) < 19 else float)(digits)), encoding
+    try:
+        return _DECODER.decode(text), encoding
+    except json.JSONDecodeError as problem:
+        data, finding = salvage(text, _DECODER, problem)
+    findings.append(finding)
+    return data, encoding
 
 
 def _cell(entry: object) -> SubmittedCell | None:
