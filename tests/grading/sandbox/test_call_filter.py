@@ -25,16 +25,30 @@ for name, call in calls.items():
         call()
     except OSError as error:
         print(name, error.errno)
-print("io_uring_setup", ctypes.CDLL(None).syscall(425, 4, ctypes.create_string_buffer(120)))
+libc = ctypes.CDLL(None, use_errno=True)
+io_setup = {"x86_64": 206, "aarch64": 0}[os.uname().machine]
+for name, number in {"io_uring_setup": 425, "io_setup": io_setup, "memfd_secret": 447, "clone3": 435}.items():
+    print(name, libc.syscall(number, 0, 0), ctypes.get_errno())
+"""
+NAMESPACES = """
+import ctypes, os, signal, subprocess
+libc = ctypes.CDLL(None, use_errno=True)
+user = 0x10000000
+print(libc.unshare(user), ctypes.get_errno())
+clone = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
+print(libc.syscall(clone, user | signal.SIGCHLD, 0, 0, 0, 0), ctypes.get_errno())
+print(subprocess.run(["unshare", "-U", "true"], stderr=subprocess.DEVNULL).returncode)
 """
 WITHOUT = """
-import pathlib, shutil, socket, subprocess
+import pathlib, shutil, socket, subprocess, threading
 pathlib.Path("data").write_bytes(bytes(100_000))
 shutil.copy("data", "copy")
 subprocess.run(["cp", "data", "copy2"], check=True)
 one, other = socket.socketpair()
+thread = threading.Thread(target=pathlib.Path("data3").write_bytes, args=[bytes(100_000)])
+thread.start(), thread.join()
 one.sendfile(open("data", "rb"), count=1000)
-sizes = [pathlib.Path(name).stat().st_size for name in ("copy", "copy2")]
+sizes = [pathlib.Path(name).stat().st_size for name in ("copy", "copy2", "data3")]
 print(sizes, len(other.recv(2000)))
 """
 DUMPABLE = """
@@ -52,11 +66,17 @@ def run():
 
 
 def test_calls_that_read_files_in_other_ways_are_not_implemented(run):
-    assert run(REFUSED) == "sendfile 38\nsplice 38\ncopy_file_range 38\nio_uring_setup -1\n"
+    calls = ("sendfile 38", "splice 38", "copy_file_range 38", "io_uring_setup -1 38", "io_setup -1 38")
+    assert run(REFUSED).splitlines() == [*calls, "memfd_secret -1 38", "clone3 -1 38"]
+
+
+def test_no_user_namespace_can_be_made(run):
+    """In one, a submission could mount file systems that are neither limited nor watched."""
+    assert run(NAMESPACES) == "-1 1\n-1 1\n1\n"
 
 
 def test_programs_copy_files_without_them(run):
-    assert run(WITHOUT) == "[100000, 100000] 1000\n"
+    assert run(WITHOUT) == "[100000, 100000, 100000] 1000\n"
 
 
 def test_process_cannot_change_who_may_look_at_it(run):

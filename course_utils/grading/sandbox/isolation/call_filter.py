@@ -3,16 +3,22 @@
 `sched_setaffinity` succeeds without effect: a submission stays on the cores of its job (`scoring.local`), so
 that its neighbours keep theirs. So does `prctl(PR_SET_DUMPABLE)`, which would hide a process from the file
 server. Calls that read files in other ways than by a read of the calling thread (`sendfile`, `splice`,
-`copy_file_range`, `io_uring_setup`) are not implemented here, and programs use plain reads. Calls of other
-instruction sets (32-bit) fail, as they would pass the filter.
+`copy_file_range`, `io_uring_setup`, `io_setup`) and secret memory (`memfd_secret`), which `usage` cannot see,
+are not implemented here, and programs use plain reads and memory. A new user namespace is not permitted: in it,
+a submission could mount file systems that nobody counts or watches. `clone3`, whose flags a filter cannot read,
+is not implemented; the C library then uses `clone`. Calls of other instruction sets (32-bit) fail, as they
+would pass the filter.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import struct
 from typing import NamedTuple
+
+from course_utils.grading.sandbox.isolation.namespaces import CLONE_NEWUSER
 
 
 class _Machine(NamedTuple):
@@ -22,20 +28,23 @@ class _Machine(NamedTuple):
     foreign: int
     set_affinity: int
     prctl: int
-    not_implemented: tuple[int, ...]  # sendfile, splice, copy_file_range, io_uring_setup
+    clone: int
+    unshare: int
+    # sendfile, splice, copy_file_range, io_uring_setup, io_setup, clone3, memfd_secret
+    not_implemented: tuple[int, ...]
 
 
 _MACHINES = {
-    "x86_64": _Machine(0xC000003E, 0x40000000, 203, 157, (40, 275, 326, 425)),
-    "aarch64": _Machine(0xC00000B7, 0x40000000, 122, 167, (71, 76, 285, 425)),
+    "x86_64": _Machine(0xC000003E, 0x40000000, 203, 157, 56, 272, (40, 275, 326, 425, 206, 435, 447)),
+    "aarch64": _Machine(0xC00000B7, 0x40000000, 122, 167, 220, 97, (71, 76, 285, 425, 0, 435, 447)),
 }
 _PR_SET_DUMPABLE = 4
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
-_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06  # BPF instructions
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # BPF instructions
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data
 _ALLOW, _ERROR = 0x7FFF0000, 0x00050000
-_ENOSYS = 38
 _libc = ctypes.CDLL(None, use_errno=True)
+_Instruction = tuple[int, int, int, int]  # code, how many to skip if true, if false, and its value
 
 
 class _Program(ctypes.Structure):
@@ -49,23 +58,42 @@ def install_call_filter() -> None:
         OSError: The kernel refuses the filter.
     """
     machine = _MACHINES[os.uname().machine]
-    refused = machine.not_implemented
-    program = [
+    program: list[_Instruction] = [
         (_LOAD, 0, 0, _ARCHITECTURE),
-        (_EQUAL, 0, 7 + len(refused), machine.architecture),
+        (_EQUAL, 1, 0, machine.architecture),
+        _fail(errno.ENOSYS),
         (_LOAD, 0, 0, _NUMBER),
-        (_AT_LEAST, 5 + len(refused), 0, machine.foreign),
-        (_EQUAL, 5 + len(refused), 0, machine.set_affinity),
-        *((_EQUAL, 3 + len(refused) - place, 0, number) for place, number in enumerate(refused)),
-        (_EQUAL, 0, 2, machine.prctl),
-        (_LOAD, 0, 0, _FIRST_ARGUMENT),
-        (_EQUAL, 2, 0, _PR_SET_DUMPABLE),
+        *_answer(_AT_LEAST, machine.foreign, errno.ENOSYS),
+        *_answer(_EQUAL, machine.set_affinity, 0),
+        *(part for number in machine.not_implemented for part in _answer(_EQUAL, number, errno.ENOSYS)),
+        *_answer_if(machine.prctl, _EQUAL, _PR_SET_DUMPABLE, 0),
+        *_answer_if(machine.unshare, _ANY_BIT, CLONE_NEWUSER, errno.EPERM),
+        *_answer_if(machine.clone, _ANY_BIT, CLONE_NEWUSER, errno.EPERM),
         (_RETURN, 0, 0, _ALLOW),
-        (_RETURN, 0, 0, _ERROR | _ENOSYS),
-        (_RETURN, 0, 0, _ERROR),
     ]
     code = b"".join(struct.pack("HBBI", *instruction) for instruction in program)
     loaded = _Program(len(program), code)
     if _libc.prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(loaded), 0, 0) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"seccomp: {os.strerror(number)}")
+
+
+def _fail(error: int) -> _Instruction:
+    """Let the call return without being made: with an error, or with 0 as if it had succeeded."""
+    return _RETURN, 0, 0, _ERROR | error
+
+
+def _answer(comparison: int, number: int, error: int) -> list[_Instruction]:
+    """Do not make the calls whose number compares so."""
+    return [(comparison, 0, 1, number), _fail(error)]
+
+
+def _answer_if(number: int, comparison: int, argument: int, error: int) -> list[_Instruction]:
+    """Do not make a call whose first argument compares so."""
+    return [
+        (_EQUAL, 0, 4, number),
+        (_LOAD, 0, 0, _FIRST_ARGUMENT),
+        (comparison, 0, 1, argument),
+        _fail(error),
+        (_RETURN, 0, 0, _ALLOW),
+    ]

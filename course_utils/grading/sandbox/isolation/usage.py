@@ -2,7 +2,7 @@
 
 Where no control group limits a submission, this is how its memory is known: private pages, its file systems
 in memory, and memory files (memfd, shared anonymous mappings) whether mapped or only open. Not seen is a
-memory file whose only descriptor is on its way through a socket.
+memory file whose only descriptor is on its way through a socket, nor what sockets and pipes hold.
 """
 
 from __future__ import annotations
