@@ -3,11 +3,11 @@
 `sched_setaffinity` succeeds without effect: a submission stays on the cores of its job (`scoring.local`), so
 that its neighbours keep theirs. So does `prctl(PR_SET_DUMPABLE)`, which would hide a process from the file
 server. Calls that read files in other ways than by a read of the calling thread (`sendfile`, `splice`,
-`copy_file_range`, `io_uring_setup`, `io_setup`) and secret memory (`memfd_secret`), which `usage` cannot see,
-are not implemented here, and programs use plain reads and memory. A new user namespace is not permitted: in it,
-a submission could mount file systems that nobody counts or watches. `clone3`, whose flags a filter cannot read,
-is not implemented; the C library then uses `clone`. Calls of other instruction sets (32-bit) fail, as they
-would pass the filter.
+`copy_file_range`, `io_uring_setup`, `io_setup`) and secret memory (`memfd_secret`), which `usage` cannot
+see, are not implemented here, and programs use plain reads and memory. A new user namespace is not
+permitted: in it, a submission could mount file systems that nobody counts or watches. `clone3`, whose flags
+a filter cannot read, is not implemented; the C library then uses `clone`. Calls of other instruction sets
+(32-bit) fail, as they would pass the filter.
 """
 
 from __future__ import annotations
