@@ -13,8 +13,7 @@ _REQUEST = re.compile(r"\s*Write down your (own )?answer[^.]*\.")
 _ANSWER = re.compile(r"<details>\s*<summary>.*?</summary>\s*(.*?)\s*</details>", re.DOTALL)
 _MARKER = re.compile(r"^\s*### (BEGIN|END) SOLUTION\n", re.MULTILINE)
 _HEADING = re.compile(r"^#{2,4} (.+)$", re.MULTILINE)
-_LEARNED = re.compile(r"^\| \*\*You will learn\*\* \|(.*)\|$", re.MULTILINE)
-_NEEDS = re.compile(r"\*\*You need\*\*[ |]*(.*?)(?: *\|$|\n\n)", re.DOTALL | re.MULTILINE)
+_NEEDS = re.compile(r"\*\*You need\*\* (.*?)\n\n", re.DOTALL)
 
 
 class Question(NamedTuple):
@@ -43,10 +42,7 @@ def needs(notebook: NotebookNode) -> str:
 
 def learned(notebook: NotebookNode) -> list[str]:
     """Return what the first cell of a lesson says that one will learn."""
-    everything = notebook.cells[0].source
-    if found := _LEARNED.search(everything):
-        return [str(one).strip() for one in found[1].split(";")]
-    return re.findall(r"^- (.+)$", everything, re.MULTILINE)
+    return re.findall(r"^- (.+)$", notebook.cells[0].source, re.MULTILINE)
 
 
 def heading_above(markdown: str) -> str:

@@ -6,8 +6,7 @@ It stands there once: the start page, the links between lessons and the book tak
 import re
 from dataclasses import dataclass
 
-# "**You need** Python, ...", as a paragraph or as a row of a table.
-_NEEDS = re.compile(r"\*\*You need\*\*[ |]*(?P<text>[^|\n]+)")
+_NEEDS = re.compile(r"\*\*You need\*\* (?P<text>[^|\n]+)")
 _MINUTES = re.compile(r"about (\d+) minutes")
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _LESSONS = re.compile(r"lessons? (\d\d(?:(?:, | and )\d\d)*)")

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
-from tests.lessons.lesson import Lesson, code_cells, read
+from course_utils.checks.core import wrap
+from tests.lessons.lesson import Lesson, code_cells, graded, read
 
 FIGURE = re.compile(r"<Figure size \d+x\d+ with \d+ Axes>")
 FOR_TOOLS = re.compile(r"# *(noqa|type: ignore|pragma|mypy|ruff)\b")
@@ -43,6 +44,14 @@ def test_no_cell_failed_or_wrote_to_stderr(lesson: Lesson):
         for output in cell.outputs:
             assert output.output_type != "error", cell.source
             assert output.get("name") != "stderr", cell.source
+
+
+def test_saved_verdicts_are_wrapped_as_checks_print_them(lesson: Lesson):
+    """nbval compares them."""
+    saved = [text_of(output) for cell in code_cells(read(lesson.solution)) for output in cell.outputs]
+    verdicts = [text for text in saved if text.startswith("✓")]
+    assert verdicts == [wrap(" ".join(text.split())) + "\n" for text in verdicts]
+    assert len(verdicts) >= len(graded(read(lesson.solution)))
 
 
 def test_no_output_contains_a_local_path(lesson: Lesson):
@@ -97,3 +106,22 @@ def test_blank_line_below_every_heading(lesson: Lesson):
     for cell, text in texts(lesson):
         for line, below in itertools.pairwise(text.splitlines()):
             assert not (HEADING.match(line) and below.strip()), f"{cell}: {line}"
+
+
+def test_every_lesson_opens_and_closes_alike(lesson: Lesson):
+    headings = [line for _, text in texts(lesson) for line in text.splitlines() if HEADING.match(line)]
+    assert [line for line in headings if line.startswith("# ")] == headings[:1], (
+        "one title, above all sections"
+    )
+    assert headings[0].startswith(f"# Lesson {lesson.name[:2]}: ")
+    assert headings[1] == "## Setup"
+    assert "## Recap" in headings
+    opening = read(lesson.solution).cells[0].source
+    assert re.findall(r"^\*\*(.+?)\*\*", opening, re.MULTILINE) == ["You will learn", "You need", "Time"]
+
+
+def test_folded_answer_ends_its_cell(lesson: Lesson):
+    """What stands below it would give it away."""
+    for cell, text in texts(lesson):
+        if "<details>" in text:
+            assert re.search(r"<summary>Our answer</summary>\n\n.+\n\n</details>$", text, re.DOTALL), cell

@@ -35,7 +35,7 @@ LIBRARY_PREFIXES = (
 NOT_WRITTEN_YET = "not_written_yet"  # the name of the mistake in an answer cell as it was released
 _UNSOLVED = "NotImplementedError()"  # begins the report of a crash in such a cell
 MAX_ERROR = 500  # characters
-LINE_WIDTH = 90  # characters: narrower than a notebook or the formgrader on a laptop
+LINE_WIDTH = 76  # characters: narrower than a notebook in a window of 800 pixels, or the formgrader
 Inputs = dict[str, Any]
 Truth = Any
 Evidence = Any
@@ -238,7 +238,10 @@ def is_unsolved(report: str) -> bool:
 def mistake_of_crash(report: str) -> Mistake:
     """Return what to tell a student whose code raised an exception, given its `crash_report`."""
     if is_unsolved(report):
-        message = "This exercise is not solved yet: replace `raise NotImplementedError()` with your code."
+        message = (
+            "This exercise is not solved yet: replace `raise NotImplementedError()` with your code and run "
+            "that cell. While it shows an error, the old code stays in place."
+        )
         return Mistake(NOT_WRITTEN_YET, message)
     return Mistake("crash", f"Your code stopped with an error: {report}")
 

@@ -80,4 +80,8 @@ def expect_samples(found: list[SampleRecord], indices: list[int], truth: dict[st
                 "sorted order of their names.",
             )
         if sample["label"] != truth["labels"][names[index]]:
-            raise Mistake("wrong_label", f"Sample {index}, read in {where}, has the label of another image.")
+            raise Mistake(
+                "wrong_label",
+                f"Sample {index}, read in {where}, has the label of another image. Look labels up by the "
+                "name of the image.",
+            )

@@ -139,7 +139,11 @@ def _expect_all_good(case: Case, arrived: list[int]) -> None:
         raise Mistake("repeats_images", "Some images arrive more than once. Yield each good image once.")
     missing = set(good) - set(arrived)
     if not missing:
-        raise Mistake("other_order", "The images arrive in another order than the loader delivers them.")
+        raise Mistake(
+            "other_order",
+            "The images arrive in another order than the loader delivers them. Keep its order, also within "
+            "a batch.",
+        )
     count = f"Only {len(arrived)} of {len(good)} good images arrive. "
     for name, (lost, advice) in _known_losses(case).items():
         if missing == lost:
@@ -209,7 +213,9 @@ def _expect_streaming(case: Case, batches: list[BatchRecord]) -> None:
     for batch in batches:
         if batch["loaded"] > len(case["broken"]):
             raise Mistake(
-                "loads_twice", "You go through the loader more than once an epoch. Loading is expensive."
+                "loads_twice",
+                "You go through the loader more than once an epoch, and loading is expensive. Count and "
+                "yield in a single loop.",
             )
         yielded += len(batch["images"])
         fetched = delivered[

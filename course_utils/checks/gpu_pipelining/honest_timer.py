@@ -128,7 +128,11 @@ def judge(truth: Truth, found: list[Answer], world: World) -> str:
 def _expect_training(case: Case, machine: MachineEngine) -> None:
     steps = case["epochs"] * len(case["times"]["load"])
     if machine.steps == 0:
-        raise Mistake("no_training", "Your function never called step(batch), so it measured no training.")
+        raise Mistake(
+            "no_training",
+            "Your function never called step(batch), so it measured no training. Call it for every batch "
+            "of the loader.",
+        )
     if machine.epochs != case["epochs"]:
         raise Mistake(
             "other_number_of_epochs",

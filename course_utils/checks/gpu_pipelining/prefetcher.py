@@ -198,7 +198,9 @@ def _expect_all_batches(scenario: Scenario, epoch: Epoch) -> None:
             count + "The last one, copied ahead when the loader ended, is missing: yield it too.",
         )
     if used == values[1:]:
-        raise Mistake("loses_the_first_batch", count + "The first one is copied but never yielded.")
+        raise Mistake(
+            "loses_the_first_batch", count + "The first one is copied but never yielded: yield it too."
+        )
     raise Mistake(
         "other_batches", count + "Yield each batch of the loader once, in order, with all its tensors."
     )

@@ -40,7 +40,11 @@ def expect_cold_rate(rate: float | str, epochs: list[EpochRecord], batch_size: i
         return
     _expect_images_per_second(rate, first, batch_size)
     if _is_one_of(rate, _rates(later)):
-        raise Mistake("swapped", "The cold rate that you return is that of a later epoch, not of the first.")
+        raise Mistake(
+            "swapped",
+            "The cold rate that you return is that of a later epoch, not of the first. Return the result, "
+            "the cold rate and the warm rate, in this order.",
+        )
     if _is_one_of(rate, _rates(epochs)):
         raise Mistake("cold_in_the_mean", "Your cold rate mixes all epochs; cold is the first epoch alone.")
     raise Mistake(

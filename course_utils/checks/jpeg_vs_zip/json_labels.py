@@ -161,13 +161,18 @@ def _expect_same_again(first: list[Attempt], again: list[Attempt]) -> None:
 
 def _expect_transform_each_time(used: TransformUse) -> None:
     calls, returned = len(used["kinds"]), used["shape"] == TRANSFORMED
-    message = f"A sample was read twice, and the number of calls of the transform was {calls}. "
+    often = {0: "not at all", 1: "once"}.get(calls, f"{calls} times")
+    message = f"A sample was read twice, and the transform was called {often}. "
     if set(used["kinds"]) - {"Tensor"}:
         kind = next(kind for kind in used["kinds"] if kind != "Tensor")
         what = f"The transform was called with an argument of type {kind}, not with a tensor."
         raise Mistake("transform_of_no_tensor", what)
     if not calls and not returned:
-        raise Mistake("transform_ignored", "The transform passed to the dataset was not used.")
+        raise Mistake(
+            "transform_ignored",
+            "The transform passed to the dataset was not used. Apply it to the tensor whenever a sample is "
+            "read, and return what it returns.",
+        )
     if calls > 2:
         raise Mistake("transform_twice", message + "Call it once for each read.")
     if calls < 2:

@@ -179,9 +179,9 @@ def _expect_value_error(layout: str, refusal: Refusal) -> None:
 
 def _expect_image(record: TensorRecord, images: dict[str, np.ndarray], order: str) -> None:
     if record["kind"] == "ndarray":
-        kind = "array" if record["writable"] else "read-only array"
+        kind = "NumPy array" if record["writable"] else "read-only NumPy array"
         name = "no_tensor" if record["writable"] else "read_only"
-        raise Mistake(name, f"You returned a NumPy {kind}; return a torch.Tensor with its own memory.")
+        raise Mistake(name, f"You returned a {kind}; return a torch.Tensor with its own memory.")
     pixels = expect_uint8_tensor(record)
     expect_shape(pixels, images[order].shape)
     shown = expect_one_of(pixels, images)

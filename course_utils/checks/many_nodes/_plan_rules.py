@@ -116,9 +116,16 @@ def _expect_each_once(case: Case, assignment: Assignment) -> None:
             "earlier call has left.",
         )
     if doubled := sorted(name for name, count in counts.items() if count > 1):
-        raise Mistake("shard_twice", f"{case}, {doubled[0]} is read by {counts[doubled[0]]} workers.")
+        raise Mistake(
+            "shard_twice",
+            f"{case}, {doubled[0]} is read by {counts[doubled[0]]} workers. Give each shard to one worker.",
+        )
     if lost := sorted(case.sizes.keys() - counts.keys()):
-        raise Mistake("shard_lost", f"{case}, nobody reads {lost[0]} ({len(lost)} in all).")
+        raise Mistake(
+            "shard_lost",
+            f"{case}, nobody reads {lost[0]} ({len(lost)} in all). Give each shard to a worker, whether or "
+            "not their number divides evenly.",
+        )
 
 
 def _expect_same(numbers: Sequence[int], plans: Sequence[Any]) -> None:

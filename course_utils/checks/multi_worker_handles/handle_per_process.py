@@ -215,10 +215,11 @@ def outside(truth: Truth, activity: FileActivity) -> None:
         if (total := activity.count("open")[pack]) > MAX_OPENS * len(truth["orders"]):
             _fail_opens(f"{len(activity.processes())} processes", total)
     if left := activity.before(CLOSED).left_open(activity.marked(PARENT)):
+        handles = "a handle" if len(left) == 1 else f"{len(left)} handles"
         raise Mistake(
             "left_open",
-            f"After dataset.close() this process still has {len(left)} open handle(s) on the zip. Close what "
-            "you opened: the number of open files per process is limited.",
+            f"dataset.close() has left {handles} on the zip open in this process. Close what you opened: the "
+            "number of open files per process is limited.",
         )
 
 

@@ -238,7 +238,8 @@ def _copied_by_fork(activity: FileActivity, fork: int, digest: str) -> int | Non
     ):
         raise Mistake(
             "wrong_labels_in_worker",
-            "A forked process did not read the labels that the process that loaded them reads.",
+            "A forked process did not read the labels that the process that loaded them reads. Load them "
+            "once, in load_labels, and let an item depend on nothing but its index.",
         )
     used = activity.of(after.process).used_between(BEFORE, MEASURE + digest)
     if used is None or after.used is None:

@@ -153,7 +153,8 @@ def expect_report(tar: DamagedTar, call: Repaired, tars: list[DamagedTar]) -> No
     keys, lost = returned["keys"], tar["lost"]
     if keys is None:
         raise Mistake(
-            "no_list", f"{where} returned a {returned['kind']}: return the list of the keys that were lost."
+            "no_list",
+            f"{where} returned an object of type {returned['kind']}: return the list of the keys that were lost.",
         )
     if keys == lost:
         return

@@ -144,7 +144,11 @@ def expect_each_once(epoch: Epoch) -> None:
             "begins anew: take one iterator, iter(stream), and use it everywhere.",
         )
     if doubled := [ticket for ticket, count in Counter(epoch.yielded).items() if count > 1]:
-        raise Mistake("yields_twice", f"In {epoch.where}, {len(doubled)} samples are yielded more than once.")
+        raise Mistake(
+            "yields_twice",
+            f"In {epoch.where}, {len(doubled)} samples are yielded more than once. A sample that is yielded "
+            "leaves the buffer: put the next one of the stream in its place, or remove it.",
+        )
     if lost := set(epoch.tickets) - set(epoch.yielded):
         raise _loss(epoch, lost)
 

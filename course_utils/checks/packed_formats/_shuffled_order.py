@@ -23,7 +23,10 @@ def expect_generator(changed: list[str], one: Epoch, same: Epoch, different: Epo
     """
     first, again, other, after = (epoch.order() for epoch in (one, same, different, next_one))
     if first == sorted(first) and other == sorted(other):
-        raise Mistake("not_shuffled", "The samples come in the order of the stream.")
+        raise Mistake(
+            "not_shuffled",
+            "The samples come in the order of the stream. Let rng draw which sample leaves the buffer.",
+        )
     if changed:
         raise Mistake(
             "global_generator",

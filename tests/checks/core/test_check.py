@@ -6,7 +6,7 @@ import torch.utils.data
 from IPython.core.formatters import DisplayFormatter
 
 from course_utils.checks.core import evidence
-from course_utils.checks.core.check import Check, CheckFailed, Mistake
+from course_utils.checks.core.check import Check, CheckFailed, Mistake, wrap
 
 
 def _judge(truth, found):
@@ -154,3 +154,8 @@ def test_whatever_a_judge_raises_on_evidence_is_a_mistake(error):
     with pytest.raises(CheckFailed, match="cannot judge") as caught:
         _judged(0, judge)
     assert caught.value.mistake == "no_evidence"
+
+
+def test_verdict_fits_a_notebook_in_a_window_of_800_pixels():
+    """There JupyterLab shows 78 characters in a line, and breaks longer ones within a word."""
+    assert max(map(len, wrap("a word, " * 100).splitlines())) <= 78

@@ -154,7 +154,7 @@ def test_a_second_call_commits_only_changes(source, repository, tmp_path):
     student = tmp_path / "student"
     subprocess.run(["git", "clone", "-q", repository, student], check=True)
     notebook = source / "notebooks" / LESSONS[0].name / f"{LESSONS[0].name}.ipynb"
-    notebook.write_text(notebook.read_text().replace("## Summary", "## In short"))
+    notebook.write_text(notebook.read_text().replace("## Recap", "## In short"))
     (source / "course_utils" / "paths.py").unlink()
     git(source, "commit", "-qam", "A newer version")
     write_student_repository(source, repository)

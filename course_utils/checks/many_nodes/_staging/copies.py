@@ -34,7 +34,8 @@ def expect_copy(content: bytes, outcome: Outcome) -> None:
     found: Returned = value_of(outcome)
     if found["kind"]:
         raise Mistake(
-            "no_path", f"Your function returned a {found['kind']}; it must return the path of the copy."
+            "no_path",
+            f"Your function returned an object of type {found['kind']}; it must return the path of the copy.",
         )
     if not found["name"] or found["link"]:
         raise Mistake(
