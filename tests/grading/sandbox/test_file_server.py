@@ -1,6 +1,8 @@
 """The file system that shows the files of checks, served by this process to other ones."""
 
 import errno
+import itertools
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -174,3 +176,20 @@ def test_mounting_where_it_is_forbidden_leaves_no_descriptor(tmp_path, monkeypat
     with pytest.raises(OSError, match=r"no|No such file|Permission"):
         fuse.mount(str(tmp_path))
     assert len([*Path("/proc/self/fd").iterdir()]) == before
+
+
+def test_report_ends_although_processes_go_on_asking(monkeypatch):
+    """Processes that a submission has left behind can ask faster than they are answered."""
+    request, requests = Request(Operation.STATFS, 1, 1, 0, b""), itertools.count()
+
+    def receive(device: int) -> Request:
+        assert next(requests) < 100_000
+        return request
+
+    device, writer = os.pipe()
+    server = FileServer(device, Path("/proc"))
+    monkeypatch.setattr(fuse, "receive", receive)
+    monkeypatch.setattr(fuse, "reply", lambda *_: None)
+    assert server.report().events == []
+    server.close()
+    os.close(writer)

@@ -23,6 +23,7 @@ from course_utils.grading.sandbox.handouts.fuse import Operation, Request
 from course_utils.grading.sandbox.handouts.tree import Tree
 
 MAX_EVENTS = 100_000
+MAX_WAITING = 4096  # more than the threads of a submission can ask for at a time
 _ROOT = 1
 
 
@@ -90,7 +91,11 @@ class FileServer:
                     self._serve_waiting()
 
     def _serve_waiting(self) -> None:
-        while request := fuse.receive(self._device):
+        """Serve the requests that wait, but not without end those that processes go on to make."""
+        for _ in range(MAX_WAITING):
+            request = fuse.receive(self._device)
+            if request is None:
+                return
             if request.operation in fuse.WITHOUT_REPLY:
                 continue
             try:
