@@ -154,7 +154,8 @@ def expect_report(tar: DamagedTar, call: Repaired, tars: list[DamagedTar]) -> No
     if keys is None:
         raise Mistake(
             "no_list",
-            f"{where} returned an object of type {returned['kind']}: return the list of the keys that were lost.",
+            f"{where} returned an object of type {returned['kind']}: return the list of the keys that were "
+            "lost.",
         )
     if keys == lost:
         return
