@@ -58,10 +58,10 @@ def many_or_one() -> str:
         parts += [text(left + 200, 26, heading, "h"), *_machines(left)]
     for user in range(4):
         parts += [
-            arrow((92, 60 + 52 * user + 5 * k), (173, 58 + 10 * user + 5 * k), 1.2, RUST) for k in range(4)
+            arrow((92, 60 + 52 * user + 5 * k), (173, 48 + 10 * user + 5 * k), 1.2, RUST) for k in range(4)
         ]
-        parts.append(arrow((512, 66 + 52 * user), (593, 62 + 12 * user), 1.2, RUST))
-        parts.append(arrow((512, 74 + 52 * user), (728, 147 + 30 * user), 3, INK))
+        parts.append(arrow((512, 66 + 52 * user), (593, 52 + 12 * user), 1.2, RUST))
+        parts.append(arrow((512, 80 + 52 * user), (728, 147 + 30 * user), 3, INK))
     parts += [arrow((92, 232), (308, 242), 1.2, INK), arrow((92, 178), (308, 200), 1.2, INK)]
     parts += [
         text(205, 262, "open, stat, read, close", "s"),
@@ -72,8 +72,8 @@ def many_or_one() -> str:
 
 
 def _machines(left: int) -> list[str]:
-    parts = [box(left + 175, 50, 90, 60, ORANGE)]
-    parts += [text(left + 220, 76, "metadata", "b"), text(left + 220, 94, "server", "b")]
+    parts = [box(left + 175, 40, 90, 60, ORANGE)]
+    parts += [text(left + 220, 66, "metadata", "b"), text(left + 220, 84, "server", "b")]
     for user in range(4):
         words = "user" if user < 3 else "…"
         parts += [box(left + 20, 50 + 52 * user, 70, 36, BLUE), text(left + 55, 73 + 52 * user, words, "b")]

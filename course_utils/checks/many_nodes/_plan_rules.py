@@ -177,7 +177,7 @@ def _expect_even(case: Case, what: str, shares: list[list[str]]) -> None:
         raise Mistake(
             f"uneven_{what}",
             f"{case}, the {what}{' of a node' if what == 'workers' else ''} have "
-            f"{' and '.join(map(str, sizes))} bytes. That differs by more than the largest shard, of "
+            f"{', '.join(map(str, sizes))} bytes. That differs by more than the largest shard, of "
             f"{largest} bytes.{hint} Give out the largest shards first.",
         )
 
@@ -188,7 +188,7 @@ def _expect_steps(case: Case, assignment: Assignment, steps: int) -> None:
         for node in assignment
     ]
     where = (
-        f"{case} and batch_size={case.batch_size}, your nodes have {' and '.join(map(str, batches))} batches"
+        f"{case} and batch_size={case.batch_size}, your nodes have {', '.join(map(str, batches))} batches"
     )
     if steps > min(batches):
         raise Mistake(
