@@ -187,9 +187,7 @@ def _expect_steps(case: Case, assignment: Assignment, steps: int) -> None:
         sum(sum(case.samples[name] for name in worker) // case.batch_size for worker in node)
         for node in assignment
     ]
-    where = (
-        f"{case} and batch_size={case.batch_size}, your nodes have {', '.join(map(str, batches))} batches"
-    )
+    where = f"{case} and batch_size={case.batch_size}, your nodes have {', '.join(map(str, batches))} batches"
     if steps > min(batches):
         raise Mistake(
             "too_many_steps",
