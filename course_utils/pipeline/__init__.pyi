@@ -8,6 +8,7 @@ from .settings import simulation_disabled as simulation_disabled
 from .stage_times import StageTimes as StageTimes
 from .timeline import draw_run as draw_run
 from .timeline import draw_runs as draw_runs
+from .timeline import legend_patches as legend_patches
 from .trace import Run as Run
 from .trace import Span as Span
 from .trace import save_trace as save_trace

@@ -36,13 +36,14 @@ def _title(run: Run, skip: int) -> str:
     return f"{what} {numbers}" if len(f"{what} {numbers}") <= LONGEST_TITLE else f"{what}\n{numbers}"
 
 
-def _legend(present: set[str]) -> list[Patch]:
-    """Return one patch per colour: a recorded load and a modelled decode share one."""
+def legend_patches(present: set[str]) -> list[Patch]:
+    """Return one patch per colour of these stages, and one for idle time; a load and a decode share one."""
     labels: dict[str, list[str]] = {}
     for stage in STAGES:
         if stage in present:
             labels.setdefault(COLOURS[stage], []).append(stage)
-    return [Patch(color=colour, label=" / ".join(stages)) for colour, stages in labels.items()]
+    idle = Patch(facecolor="none", edgecolor=IDLE_COLOUR, hatch="////", label=IDLE_ROW)
+    return [*(Patch(color=colour, label=" / ".join(stages)) for colour, stages in labels.items()), idle]
 
 
 def draw_run(run: Run, axes: Axes, skip: int = 0, until: float | None = None) -> None:
@@ -150,7 +151,6 @@ def draw_runs(
         draw_run(run, axes, skip, until)
     for axes in grid.flat[len(runs) :]:
         axes.set_axis_off()
-    patches = _legend({s.stage for r in runs for s in r.spans})
-    idle = Patch(facecolor="none", edgecolor=IDLE_COLOUR, hatch="////", label="idle")
-    figure.legend(handles=[*patches, idle], ncols=len(patches) + 1, loc="outside lower center", frameon=False)
+    patches = legend_patches({s.stage for r in runs for s in r.spans})
+    figure.legend(handles=patches, ncols=len(patches), loc="outside lower center", frameon=False)
     return figure

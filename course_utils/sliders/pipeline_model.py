@@ -2,7 +2,7 @@
 
 from matplotlib.axes import Axes
 
-from course_utils.pipeline import Pipeline, StageTimes, draw_run, simulate
+from course_utils.pipeline import Pipeline, StageTimes, draw_run, legend_patches, simulate
 from course_utils.sliders.panel import Drawing, Panel, Slider
 
 __all__ = ["pipeline_sliders"]
@@ -35,12 +35,18 @@ def pipeline_sliders(pipeline: Pipeline, times: StageTimes) -> Panel:
         sliders,
         Drawing(
             _draw,
-            lambda axes: None,
-            size=(7.0, 3.2),
-            axes=(0.15, 0.14, 0.82, 0.76),
+            _frame,
+            size=(7.0, 3.5),
+            axes=(0.17, 0.23, 0.80, 0.68),
             alt="A timeline of the pipeline: what each worker, the copy engine and the accelerator do when.",
         ),
     )
+
+
+def _frame(axes: Axes) -> None:
+    patches = legend_patches({"read", "decode", "pin", "wait", "transfer", "compute"})
+    look = {"frameon": False, "fontsize": 9, "handlelength": 1.5, "columnspacing": 1.2}
+    axes.figure.legend(handles=patches, ncols=len(patches), loc="lower center", **look)
 
 
 def _draw(

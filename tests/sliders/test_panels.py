@@ -161,6 +161,21 @@ def test_all_positions_of_the_sliders_can_be_drawn(make, data):
     assert "nan" not in panel.text
 
 
+@pytest.mark.parametrize("make", PANELS)
+def test_picture_has_a_margin_around_all_labels(make):
+    panel = make()
+    panel.redraw()
+    figure = panel._canvas.figure
+    drawn, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
+    assert min(drawn.x0, drawn.y0, width - drawn.x1, height - drawn.y1) >= 0.04
+
+
+def test_pipeline_sliders_say_what_the_colours_mean():
+    [legend] = of_pipeline()._canvas.figure.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["read", "decode", "pin", "wait", "transfer", "compute", "idle"]
+
+
 def test_pipeline_sliders_print_the_numbers_of_the_model():
     text = move(of_pipeline(), workers=3, decode=19, compute=5, pinned=True, ahead=True)
     run = simulate(
