@@ -162,7 +162,7 @@ class Panel:
 def _html(picture: str, text: str, alt: str) -> str:
     return (
         f'<pre aria-live="polite">{html.escape(text)}</pre>'
-        f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{picture}">'
+        f'<img style="max-width: 100%" alt="{html.escape(alt)}" src="data:image/png;base64,{picture}">'
     )
 
 

@@ -60,6 +60,10 @@ def test_keyboard_moves_sliders_and_the_numbers_follow(page: Page, lab: str, sli
     folder = COURSE / "artifacts" / "browser"
     folder.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=folder / "sliders.png")
+    page.set_viewport_size({"width": 800, "height": 2600})
+    for panel in panels.all():
+        room, picture = panel.bounding_box(), panel.locator("img").bounding_box()
+        assert picture["x"] + picture["width"] <= room["x"] + room["width"]
     notebook = save(page, sliders)
     assert "widgets" not in notebook.metadata
     shown = [output for cell in notebook.cells for output in cell.outputs]
