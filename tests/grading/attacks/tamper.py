@@ -162,7 +162,7 @@ ATTACKS = {
     "json_empty": Attack(folder=_text(lambda text: b""), points=0, statuses=DAMAGED),
     "deeply_nested_json": Attack(folder=_text(lambda text: b"[" * 10**6), points=0, statuses=DAMAGED),
     "json_a_list": Attack(folder=_text(lambda text: b"[1, 2]"), points=0, statuses=DAMAGED),
-    "not_utf8": Attack(folder=_text(lambda text: b"\xff\xfe" + text), points=0, statuses=DAMAGED),
+    "not_utf8": Attack(folder=_text(lambda text: b"\xff\xfe" + text), statuses=DAMAGED),
     "byte_order_mark": honest(folder=_text(lambda text: b"\xef\xbb\xbf" + text)),
     "surrogates": Attack(
         folder=_each(lambda c: c.update(source="\ud800") if c["id"] == "total-answer" else 0)

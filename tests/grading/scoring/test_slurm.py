@@ -6,10 +6,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
-from course_utils.grading.course import Task
+from course_utils.grading.course import Course, Task
 from tests.grading.slurm_node import SlurmNode, missing
 from tests.grading.toy_course import LESSON, make_course, submit
 
@@ -35,6 +36,20 @@ def _wait_for_running_job(node: SlurmNode) -> str:
     raise AssertionError("no job ever ran")
 
 
+@contextmanager
+def _grading(node: SlurmNode, course: Course, stderr: int | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    """Grade a course with two jobs; what still runs in the end is killed."""
+    command = [sys.executable, "-m", "course_utils.grading", "grade", "--course", str(course.root)]
+    environment = {**os.environ, **node.environment, "PATH": os.environ["PATH"] + ":/usr/sbin"}
+    with subprocess.Popen(
+        [*command, "--slurm", "--jobs", "2"], env=environment, stdout=subprocess.DEVNULL, stderr=stderr
+    ) as grading:
+        try:
+            yield grading
+        finally:
+            grading.kill()
+
+
 @pytest.mark.proof
 def test_no_other_pytest_closes_the_folder_of_munge(node, tmp_path_factory):
     assert not node.folder.is_relative_to(tmp_path_factory.getbasetemp().parent)
@@ -46,16 +61,12 @@ def test_array_grades_a_class_despite_killed_and_requeued_jobs(node, tmp_path):
     for number in range(6):
         submit(course, f"student{number}", total=SLOW)
     submit(course, "wrong", total="def total_of(numbers):\n    return 1")
-    command = [sys.executable, "-m", "course_utils.grading", "grade", "--course", str(course.root)]
-    environment = {**os.environ, **node.environment, "PATH": os.environ["PATH"] + ":/usr/sbin"}
-    grading = subprocess.Popen(
-        [*command, "--slurm", "--jobs", "2"], env=environment, stdout=subprocess.DEVNULL
-    )
-    # As when a node fails: Slurm requeues one job, and another one dies.
-    node.run("scontrol", "requeue", _wait_for_running_job(node))
-    time.sleep(2)
-    node.run("scancel", "--signal=KILL", "--batch", _wait_for_running_job(node))
-    assert grading.wait() == 0
+    with _grading(node, course) as grading:
+        # As when a node fails: Slurm requeues one job, and another one dies.
+        node.run("scontrol", "requeue", _wait_for_running_job(node))
+        time.sleep(2)
+        node.run("scancel", "--signal=KILL", "--batch", _wait_for_running_job(node))
+        assert grading.wait() == 0
     found = {
         path.stem: course.results.read(Task(LESSON, path.stem))
         for path in course.results.folder.rglob("*.json")
@@ -73,17 +84,10 @@ def test_interrupted_grading_cancels_its_array(node, tmp_path, number):
     course = make_course(tmp_path / "course")
     for student in range(4):
         submit(course, f"student{student}", total=SLOW.replace("sleep(1)", "sleep(30)"))
-    command = [sys.executable, "-m", "course_utils.grading", "grade", "--course", str(course.root)]
-    environment = {**os.environ, **node.environment, "PATH": os.environ["PATH"] + ":/usr/sbin"}
-    grading = subprocess.Popen(
-        [*command, "--slurm", "--jobs", "2"],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    _wait_for_running_job(node)
-    grading.send_signal(number)
-    _, messages = grading.communicate()
+    with _grading(node, course, stderr=subprocess.PIPE) as grading:
+        _wait_for_running_job(node)
+        grading.send_signal(number)
+        _, messages = grading.communicate()
     assert b"the same command continues" in messages
     for _ in range(100):
         left = node.run("squeue", "--noheader", "--states=PENDING,RUNNING,COMPLETING")
