@@ -1,0 +1,88 @@
+"""What a right answer to the first exercise leaves behind earns nothing for wrong answers to the others."""
+
+from collections.abc import Iterator
+
+import nbformat
+import pytest
+
+from course_utils.grading.course.lesson import Lesson
+from course_utils.grading.sandbox.client import Sandbox
+from course_utils.grading.sandbox.isolation import Limits, backends
+from course_utils.grading.scoring.examination import Sandboxes, examine
+from tests.bank import answers
+from tests.grading.scoring.single_answer import LESSON_OF
+from tests.grading.toy_course import cell_of
+
+pytestmark = pytest.mark.proof
+LIMITS = Limits(cell_seconds=10, exercise_seconds=20)
+LESSON = "gpu_pipelining"
+LEFT_BEHIND = {
+    "child_answers_for_later_checks": """
+import os, socket
+from course_utils.checks.core import evidence
+from course_utils.grading.sandbox.protocol import Channel, StepReply, StepRequest
+if os.fork() == 0:
+    os.setsid()
+    for number in range(3, 64):
+        try:
+            channel = socket.socket(fileno=os.dup(number))
+            channel.getpeername()
+            break
+        except OSError:
+            pass
+    channel = Channel(channel)
+    while True:
+        channel.receive(StepRequest)
+        channel.send(StepReply(evidence=evidence.encode({"evidence": {"value": None}})))
+""",
+    "first_evidence_for_all_checks": """
+from course_utils.grading.sandbox import worker
+run_check, kept = worker._run_check, []
+def replay(shell, step):
+    kept.append(run_check(shell, step))
+    return kept[0]
+worker._run_check = replay
+""",
+    "first_answer_for_all_checks": """
+from course_utils.checks.core.check import Check
+run_probe, known = Check.run_probe, []
+def replay(check, inputs, *answers, **more):
+    known.append((check, inputs, *answers))
+    return run_probe(*known[0], **more)
+Check.run_probe = replay
+""",
+    "clocks_and_comparisons": """
+import os, time, random
+time.sleep = lambda seconds: None
+time.time = time.monotonic = time.perf_counter = lambda: 1.0
+os.getpid, random.random = lambda: 1, lambda: 0.5
+np.array_equal = torch.equal = lambda *everything, **options: True
+""",
+}
+
+try:
+    KIND = backends.choose()
+except backends.NoSandboxError as refusal:
+    pytest.skip(str(refusal), allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def sandboxes() -> Iterator[Sandboxes]:
+    with Sandbox(KIND, limits=LIMITS) as first, Sandbox(KIND, limits=LIMITS) as second:
+        yield first, second
+
+
+@pytest.mark.parametrize("name", LEFT_BEHIND)
+def test_first_answer_earns_nothing_for_later_ones(sandboxes, name):
+    lesson, right, wrong = Lesson(LESSON_OF[LESSON]), {}, {}
+    for answer in answers(LESSON):
+        if answer.mistake not in ("crash", "not_written_yet"):
+            (right if answer.mistake is None else wrong).setdefault(answer.check, answer.source)
+    notebook = nbformat.from_dict(lesson.source)
+    first, *others = lesson.graded
+    cell_of(notebook, f"{first}_answer").source = right[first] + LEFT_BEHIND[name]
+    for check in others:
+        cell_of(notebook, f"{check}_answer").source = wrong[check]
+    found = examine(sandboxes, lesson, notebook, lesson.files(), 1).exercises
+    assert {check: found[check]["points"] for check in others} == dict.fromkeys(others, 0)
+    assert "grader fault" not in {exercise["status"] for exercise in found.values()}
