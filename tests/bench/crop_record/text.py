@@ -163,10 +163,9 @@ def _common(record: dict) -> dict:
 def _cache(record: dict) -> str:
     if record["uncached"]:
         return f"*Warm* is a later epoch, *cold* the first one; the page cache: {record['uncached']}."
-    return (
-        "*Warm*: the files are in the page cache; *cold*: the first epoch, before which at most "
-        f"{record['resident']:.0%} of them were."
-    )
+    left = f"{record['resident']:.0%}"
+    before = "none of them were" if left == "0%" else f"at most {left} of them were"
+    return f"*Warm*: the files are in the page cache; *cold*: the first epoch, before which {before}."
 
 
 def _distributions(record: dict) -> str:
