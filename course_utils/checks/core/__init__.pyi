@@ -7,10 +7,12 @@ from .check import Inputs as Inputs
 from .check import Mistake as Mistake
 from .check import Truth as Truth
 from .check import crash_report as crash_report
+from .check import error_in as error_in
 from .check import is_unsolved as is_unsolved
 from .check import wrap as wrap
 from .discovery import find_checks as find_checks
 from .file_events import MEASURE as MEASURE
+from .file_events import USES as USES
 from .file_events import FileActivity as FileActivity
 from .file_events import FileEvent as FileEvent
 from .file_events import Kind as Kind

@@ -33,6 +33,7 @@ LIBRARY_PREFIXES = (
     "<frozen",
 )
 NOT_WRITTEN_YET = "not_written_yet"  # the name of the mistake in an answer cell as it was released
+_WHERE = " (in line "  # begins the line of code in the report of a crash
 _UNSOLVED = "NotImplementedError()"  # begins the report of a crash in such a cell
 MAX_ERROR = 500  # characters
 LINE_WIDTH = 76  # characters: narrower than a notebook in a window of 800 pixels, or the formgrader
@@ -251,9 +252,14 @@ def crash_report(error: BaseException) -> str:
     every = traceback.extract_tb(error.__traceback__)
     frames = [frame for frame in every if not frame.filename.startswith(LIBRARY_PREFIXES)]
     line = f": {frames[-1].line}" if frames and frames[-1].line else ""
-    where = f" (in line {frames[-1].lineno} of {frames[-1].name}{line})" if frames else ""
+    where = f"{_WHERE}{frames[-1].lineno} of {frames[-1].name}{line})" if frames else ""
     name = _UNSOLVED if _is_stub(error, every[-1:] == frames[-1:]) else type(error).__name__
     return f"{name}: {_in_one_line(str(error))}{where}"
+
+
+def error_in(report: str) -> str:
+    """Return the error of a `crash_report`, without the line of code, whose words say nothing of it."""
+    return report.rpartition(_WHERE)[0] or report
 
 
 def _is_stub(error: BaseException, raised_by_student: bool) -> bool:

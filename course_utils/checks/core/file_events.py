@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 Kind = Literal["open", "read", "pread", "map", "close", "list", "look", "run"]
 
-USES = ("open", "read", "pread", "map")  # of a file, of which the kernel tells the size
+USES: tuple[Kind, ...] = ("open", "read", "pread", "map")  # of a file, of which the kernel tells the size
 
 # With a mark of such a name, a process asks for its use of memory and files to be measured.
 MEASURE = "mark-measure-"

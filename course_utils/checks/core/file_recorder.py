@@ -133,6 +133,8 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
         recorder.record("open", name)
     elif event in ("os.listdir", "os.scandir") and (name := recorder.name_of(args[0])) is not None:
         recorder.record("list", name)
+    elif event == "mmap.__new__":
+        recorder.read(args[0], "map")
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from course_utils.fakes import FOR_USERS, LAUNCH_SECONDS, MachineEngine, Scripte
 
 TOLERANCE = 0.001  # of a right time, which the rule below gives exactly
 NEAR = 0.01  # to a known mistake, which is made in slightly different ways
+MAX_WAITS = 2  # an epoch
 
 ADVICE = {
     "loading_left_out": "Your time starts after the batch has arrived, so the loading is missing. Read the "
@@ -119,6 +120,8 @@ def judge(truth: Truth, found: list[Answer], world: World) -> str:
         _expect_training(case, machine)
     if not all(_is_right(case, seconds) for case, seconds in zip(cases, measured, strict=True)):
         raise _mistake(cases, measured)
+    for machine in world.machines:
+        _expect_few_waits(machine)
     return (
         "Your timer counts the loading, waits for the device once at the end, and leaves the first epoch "
         "out: it is right on machines limited by their loader and on one limited by its device."
@@ -144,6 +147,17 @@ def _expect_training(case: Case, machine: MachineEngine) -> None:
             "other_number_of_steps",
             f"In {case['epochs']} epochs of {len(case['times']['load'])} batches your function calls step "
             f"{machine.steps} times, not {steps}: call it once for every batch of every epoch.",
+        )
+
+
+def _expect_few_waits(machine: MachineEngine) -> None:
+    """Refuse a time that is put together from waits in every step: the training was a slower one."""
+    if machine.waits > MAX_WAITS * machine.epochs:
+        raise Mistake(
+            "waits_within_epochs",
+            f"Your times are right, but in {machine.epochs} epochs your function waits for the device "
+            f"{machine.waits} times. Then loader and device take turns, and the training is slower than your "
+            "time says. Wait for the device only at the end of an epoch.",
         )
 
 

@@ -14,6 +14,7 @@ from course_utils.checks.core import (
     ImageRecord,
     Mistake,
     decode_rgb,
+    error_in,
     expect_one_of,
     expect_shape,
     expect_uint8_tensor,
@@ -62,16 +63,17 @@ def expect_reading(truth: DrawnFolder, found: Reading) -> None:
 
 def _expect_known_files(truth: DrawnFolder, attempted: Attempt) -> None:
     error = attempted.get("error", "")
+    said = error_in(error)
     for stray in (*(Path(stray).name for stray in STRAYS), ".ipynb_checkpoints", INFO_NAME):
-        if stray in error and "No such file" not in error:
+        if stray in said and "No such file" not in said:
             raise Mistake(
                 "stray_file",
                 f"Your dataset took {stray} for an image. Folders collect other files; keep only those whose "
                 f"name ends in .JPEG. The error was: {error}",
             )
-    if truth["inner"][0] in error:
+    if truth["inner"][0] in said:
         raise _found_in_subfolder(truth, f" The error was: {error}")
-    if any(name in error for name in truth["absent"]):
+    if any(name in said for name in truth["absent"]):
         raise Mistake(
             "counts_labels",
             "Your dataset opens an image that does not exist: dataset.json also has labels of images that "

@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from course_utils.checks.core import (
+    USES,
     FileActivity,
     Inputs,
     Mistake,
@@ -141,7 +142,7 @@ def outside(truth: Truth, activity: FileActivity) -> None:
 def _judge_reader(activity: FileActivity, who: str, samples: int, shards: int) -> None:
     opens = activity.count("open")
     where = f"To read {samples} samples, {who}"
-    if labels := _of(activity.count("open", "read", "pread"), LABELS):
+    if labels := _of(activity.count("open", *USES), LABELS):
         times = _times(_of(opens, LABELS) or labels)
         raise Mistake(
             "reads_labels_again",

@@ -24,6 +24,7 @@ from course_utils.checks.core import (
     Truth,
     attempt,
     draw_members,
+    error_in,
     evidence,
     expect_samples,
     folder_with,
@@ -179,8 +180,8 @@ def _judge_one(pack: Truth, found: Trips, flip: bool) -> None:
 
 def _judge_pickling(pickled: Attempt, when: str) -> None:
     if "error" in pickled:
-        text = pickled["error"]
-        failed = f"The dataset cannot be pickled {when}: {text}"
+        text = error_in(pickled["error"])
+        failed = f"The dataset cannot be pickled {when}: {pickled['error']}"
         if "lambda" in text or "local object" in text or "<locals>" in text:
             raise Mistake(
                 "lambda_in_state",
