@@ -16,14 +16,14 @@ def parse_members(directory: bytes, found: Directory) -> Iterator[Row]:
     """Yield name, offset in the file, 0 for the span, size and CRC of each member that is no folder.
 
     Args:
-        directory: The bytes of the directory.
+        directory: The bytes from where the directory begins.
         found: Where it lies.
 
     Raises:
         ValueError: A member is compressed or encrypted.
         BadZipFile: The directory is damaged; `struct.error` if it is truncated.
     """
-    at, end, count = 0, len(directory), 0
+    at, end, count = 0, found.end - found.start, 0
     while at < end:
         record = CENTRAL.unpack_from(directory, at)
         signature, _, _, flags, method, _, _, crc, packed, size, *lengths, _, _, _, offset = record

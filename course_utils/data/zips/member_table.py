@@ -27,9 +27,11 @@ def scan(path: Path, fd: int) -> np.ndarray:
         fd: The open zip.
     """
     try:
-        found = find_directory(fd, os.fstat(fd).st_size)
-        directory = os.pread(fd, found.end - found.start, found.start)
-        rows = _table(itertools.chain(parse_members(directory, found), [zip_stamp(fd, found.start, 0)]))
+        size = os.fstat(fd).st_size
+        found = find_directory(fd, size)
+        directory = os.pread(fd, size - found.start, found.start)  # and the end records, for the stamp
+        stamp = b"", found.start, crc32(directory), size, 0
+        rows = _table(itertools.chain(parse_members(directory, found), [stamp]))
     except (BadZipFile, struct.error, OverflowError) as error:
         raise BadZipFile(f"{path} is not a complete zip file: {error}; make or copy it again") from error
     except ValueError as error:

@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_utils.data.zips import zip_index
+from course_utils.data.zips.directory import LONGEST_TAIL
 from course_utils.data.zips.zip_file import index_path
+from course_utils.data.zips.zip_format import CENTRAL, LOCAL_SIGNATURE
 from course_utils.data.zips.zip_index import ZipIndex
 
 MEMBERS = {f"img{i:08d}.JPEG": bytes([i]) * (i * 700) for i in range(40)}
@@ -86,6 +88,17 @@ def test_names_in_code_page_437(tmp_path):
     path = write(tmp_path / "a.zip", {"Zebra.JPEG": b"1", "B_ume.JPEG": b"2"})
     path.write_bytes(path.read_bytes().replace(b"B_ume", b"B\x84ume"))
     assert ZipIndex(path).read(ZipIndex(path).find("Bäume.JPEG")) == b"2"
+
+
+def test_directory_is_read_once_when_a_zip_is_opened(tmp_path, monkeypatch):
+    path = write(tmp_path / "many.zip", {f"img{i:08d}.JPEG": b"" for i in range(5000)})
+    real, found = os.pread, []
+    monkeypatch.setattr(os, "pread", lambda *args: found.append(real(*args)) or found[-1])
+    index = ZipIndex(path)
+    with zipfile.ZipFile(path) as archive:
+        directory = path.stat().st_size - archive.start_dir
+    assert len(index) == 5000
+    assert directory <= sum(map(len, found)) <= directory + LONGEST_TAIL + CENTRAL.size + len(LOCAL_SIGNATURE)
 
 
 def test_saved_table_is_memory_mapped(path, tmp_path):
