@@ -27,6 +27,7 @@ class Usage(NamedTuple):
         stored: Bytes in the files that these processes can write, in memory or in a file system.
         touched: Memory that the process alone has used for the first time or copied, also where it was freed.
         others_read: Bytes that all further processes beside the student's have read from files and pipes.
+        queued: Bytes that wait in sockets and pipes of all these processes.
     """
 
     copied: int | None
@@ -37,6 +38,7 @@ class Usage(NamedTuple):
     stored: int | None = None
     touched: int | None = None
     others_read: int | None = None
+    queued: int | None = None
 
     def since(self, earlier: Usage) -> Usage:
         """Return what was used after an earlier moment."""
@@ -123,15 +125,19 @@ class FileActivity:
 
     def used_between(self, start: str, end: str) -> Usage | None:
         """Return what a process used between two marks; None if it is not known."""
-        first, last = (self.events[self._place(name)].used for name in (start, end))
+        first, last = self.used_by(start), self.used_by(end)
         if first is None or last is None:
             return None
         return last.since(first)
 
+    def used_by(self, moment: str) -> Usage | None:
+        """Return what a process had used at a mark, since it was forked; None if it is not known."""
+        return self.events[self._place(moment)].used
+
     def stored_after(self, start: str) -> int:
         """Return how much more was stored at any measured moment than at a mark."""
         found = [e.used.stored for e in self.after(start).events if e.used and e.used.stored is not None]
-        first = self.events[self._place(start)].used
+        first = self.used_by(start)
         return max(found, default=0) - first.stored if first and first.stored is not None and found else 0
 
     def _place(self, name: str) -> int:

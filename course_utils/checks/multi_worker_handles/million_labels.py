@@ -1,7 +1,7 @@
 """Check that a worker can read a million labels without copying their memory.
 
-A forked worker learns from a file which labels to read, reads them, and names their digest. It marks both
-moments; when grading, the kernel tells how much memory the process copied in between and since its start.
+A forked worker learns from a file which labels to read and where to halt, reads them, and names their digest.
+It marks all these moments; when grading, the kernel tells how much memory the process has copied by then.
 """
 
 import gc
@@ -11,6 +11,7 @@ import tempfile
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -19,7 +20,6 @@ import numpy as np
 from course_utils.checks.core import (
     MEASURE,
     FileActivity,
-    FileEvent,
     Inputs,
     Mistake,
     Truth,
@@ -30,7 +30,8 @@ from course_utils.checks.core import (
 )
 from course_utils.system import NotMeasurableError, dirtied_bytes, in_child
 
-FILE, FEW, START = "labels.txt", "few.txt", "start"
+FILE, FEW = "labels.txt", "few.txt"
+START, WARM_START = "start", "warm-start"  # files that tell a worker where to start reading and where to halt
 BEFORE, WARM = f"{MEASURE}before", f"{MEASURE}warm"
 COUNT = 1_000_000
 FEW_COUNT = 1_000
@@ -43,8 +44,11 @@ MAX_PARENT_BYTES = 2 * MAX_DIRTIED_BYTES
 MAX_SINCE_FORK_BYTES = 16 * 2**20
 # Of further processes: room for an interpreter and the numbers, not for a million Python objects.
 MAX_OTHER_BYTES = 24 * 2**20
+# Of sockets and pipes: room for what runs beside the labels.
+MAX_QUEUED_BYTES = 2**18
 MAX_OBJECTS = 0.25  # per label
 FORKS = 3
+HALTS = 2  # of a worker, at random places
 
 
 class Reads(TypedDict):
@@ -71,12 +75,14 @@ def make(rng: np.random.Generator, count: int = COUNT) -> tuple[Inputs, Truth]:
     """Draw a million labels, a second file, and the places from which every `STRIDE`-th label is read."""
     labels, few = rng.integers(0, CLASSES, count), rng.integers(0, CLASSES, FEW_COUNT)
     starts = rng.permutation(STRIDE)[: FORKS + 1].tolist()
-    labels[starts], few[0] = 0, 0
-    files = {FILE: _text(labels), FEW: _text(few)}
-    files |= {f"{START}{fork}": str(starts[fork]).encode() for fork in range(FORKS)}
+    labels[starts] = 0
+    files = {FILE: _text(labels), FEW: _text(few), WARM_START: b"0"}
+    halts = np.sort(rng.integers(1, count // STRIDE, (FORKS, HALTS)))
+    files |= {f"{START}{fork}": _text(np.r_[starts[fork], halts[fork]]) for fork in range(FORKS)}
     chosen = [labels[start::STRIDE] for start in starts]
     truth = {"values": chosen[-1], "few": few, "digests": [_digest(values) for values in chosen[:FORKS]]}
-    return {"files": files, "start": starts[-1], "count": count}, {**truth, "count": count}
+    inputs = {"files": files, "start": starts[-1], "count": count, "halt": int(halts[0, 0])}
+    return inputs, {**truth, "count": count}
 
 
 def _text(labels: np.ndarray) -> bytes:
@@ -93,7 +99,8 @@ def probe(inputs: Inputs, load_labels: Callable[..., Any]) -> Reads:
         labels = load_labels(file)
         few = load_labels(few_file)  # also allocates what only the first use of the code allocates
         start, count = inputs["start"], inputs["count"]
-        length, dirtied = len(labels), _copied(labels, start, count)
+        length = len(labels)
+        dirtied = _copied(labels, start, count, inputs["halt"])
         for fork in range(FORKS):
             in_child(_read_as_worker, labels, count, few, folder, fork)
         objects, object_array = _count_objects(labels, count)
@@ -131,20 +138,38 @@ def _read_as_worker(
     fork: int,
 ) -> None:
     # First what does not count: memory that this code itself allocates on its first use.
-    for some, most, told, moment in ((few, FEW_COUNT, FEW, WARM), (labels, count, f"{START}{fork}", BEFORE)):
-        mark(folder, moment)
-        start = int((folder / told).read_text().split()[0]) % STRIDE
-        mark(folder, MEASURE + _digest(_read(some, range(start, min(len(some), most), STRIDE))))
+    mark(folder, WARM)
+    _read_with_halts(few, FEW_COUNT, folder, WARM_START)
+    mark(folder, BEFORE)
+    _read_with_halts(labels, count, folder, f"{START}{fork}")
+
+
+def _read_with_halts(labels: Any, count: int, folder: Path, told: str) -> None:  # noqa: ANN401 - the student's
+    start, *halts = map(int, (folder / told).read_text().split())
+    places = range(start, min(len(labels), count), STRIDE)
+    parts = []
+    for number, (first, end) in enumerate(pairwise([0, *halts, len(places)])):
+        parts.append(_read(labels, places[first:end]))
+        mark(folder, _halt(told, number))
+    mark(folder, MEASURE + _digest(np.concatenate(parts)))
+
+
+def _halt(told: str, number: int) -> str:
+    return f"{MEASURE}{told}-{number}"
 
 
 def _digest(values: np.ndarray) -> str:
     return hashlib.sha256(values.astype(np.int64).tobytes()).hexdigest()
 
 
-def _copied(labels: Any, start: int, count: int) -> int | None:  # noqa: ANN401 - the student's labels
+def _copied(labels: Any, start: int, count: int, halt: int) -> int | None:  # noqa: ANN401 - the student's
+    """Return the memory that reading copies until the last label, or until a halt, whichever is more."""
     # The median of several forks: another thread of this process that writes meanwhile can distort one.
     try:
-        return _median([dirtied_bytes(_read_all, labels, start, count) for _ in range(FORKS)])
+        return max(
+            _median([dirtied_bytes(_read_all, labels, start, end) for _ in range(FORKS)])
+            for end in (count, start + halt * STRIDE)
+        )
     except NotMeasurableError:
         return None
 
@@ -225,7 +250,7 @@ def outside(truth: Truth, activity: FileActivity) -> None:
 
 
 def _copied_by_fork(activity: FileActivity, fork: int, digest: str) -> int | None:
-    """Return what a process copied after it was told which labels to read and before it had read them.
+    """Return the most that a process has copied, at any halt, since it was told which labels to read.
 
     Raises:
         Mistake: No forked process has read the right labels.
@@ -241,15 +266,29 @@ def _copied_by_fork(activity: FileActivity, fork: int, digest: str) -> int | Non
             "A forked process did not read the labels that the process that loaded them reads. Load them "
             "once, in load_labels, and let an item depend on nothing but its index.",
         )
-    used = activity.of(after.process).used_between(BEFORE, MEASURE + digest)
-    if used is None or after.used is None:
+    worker = activity.of(after.process)
+    halts = [_halt(f"{START}{fork}", number) for number in range(HALTS + 1)]
+    copied = [_copied_until(worker, halt) for halt in (*halts, MEASURE + digest)]
+    return max((one for one in copied if one is not None), default=None)
+
+
+def _copied_until(worker: FileActivity, halt: str) -> int | None:
+    """Return what a worker has copied until a mark, and check what it and other processes hold by then."""
+    used, total = worker.used_between(BEFORE, halt), worker.used_by(halt)
+    if used is None or total is None:
         return None
-    _expect_little_since_fork(after.used)
-    if (used.parents or 0) > MAX_PARENT_BYTES or _held_elsewhere(after) > MAX_OTHER_BYTES:
+    _expect_little_since_fork(total)
+    if (used.parents or 0) > MAX_PARENT_BYTES or (total.others or 0) > MAX_OTHER_BYTES:
         raise Mistake(
             "kept_by_another_process",
             "While a worker read labels, another process of your code copied memory, or held far more than a "
             "million numbers take. Let each worker read the numbers itself, in one block of memory.",
+        )
+    if (queued := total.queued or 0) > MAX_QUEUED_BYTES:
+        raise Mistake(
+            "kept_in_sockets",
+            f"While a worker read labels, sockets and pipes of your code held {queued / 2**20:.1f} MiB. Keep "
+            "the numbers in one block of memory, from which each worker reads them.",
         )
     return None if used.copied is None else used.copied + max(used.stored or 0, 0)
 
@@ -263,11 +302,6 @@ def _expect_little_since_fork(used: Usage) -> None:
             "that were loaded before. Convert them in load_labels, before any worker starts, and let workers "
             "read the numbers where they are.",
         )
-
-
-def _held_elsewhere(event: FileEvent) -> int:
-    """Return the memory of processes that are neither the worker nor the one that loaded the labels."""
-    return (event.used and event.used.others) or 0
 
 
 def _opener(activity: FileActivity, name: str) -> int | None:

@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from course_utils.checks.core import (
+    MEASURE,
     USES,
     FileActivity,
     Inputs,
@@ -26,10 +27,12 @@ from course_utils.checks.core import (
 from course_utils.system import in_child
 
 LABELS = "labels.json"
-CREATED, WORKERS = "mark-created", ("mark-worker-1", "mark-worker-2")
+STARTED, CREATED, WORKERS = f"{MEASURE}started", "mark-created", ("mark-worker-1", "mark-worker-2")
+HALTS = {process: process.replace("mark-", MEASURE) for process in (CREATED, *WORKERS)}
 PARENT = "the process that created the dataset"
 EPOCHS = 2
 MAX_LISTS, MAX_CREATION_OPENS = 2, 2
+MAX_COPIED = 2**18  # bytes in files of one's own; the smaller folder of shards has more
 
 Epochs = dict[str, list[list[SampleRecord]]]  # by folder
 
@@ -53,7 +56,8 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
         files[f"{folder}/{LABELS}"] = json.dumps(labels).encode()
         folders[folder] = {"members": members, "labels": labels, "shards": len(shards)}
         orders[folder] = _draw_order(rng, shards)
-    return {"files": files, "orders": orders}, {"folders": folders, "orders": orders}
+    halts = {process: int(rng.integers(max(map(len, orders.values())))) for process in HALTS}
+    return {"files": files, "orders": orders, "halts": halts}, {"folders": folders, "orders": orders}
 
 
 def _draw_order(rng: np.random.Generator, shards: list[list[str]]) -> list[int]:
@@ -70,25 +74,27 @@ def _draw_order(rng: np.random.Generator, shards: list[list[str]]) -> list[int]:
 def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Reads:
     """Create two datasets, read from them in turn in this process, then in two children, as workers do."""
     with folder_with(inputs["files"], read_only=True) as folder, ignore_warnings():
+        mark(folder, STARTED)
         datasets = {name: dataset_class(folder / name) for name in inputs["orders"]}
         lengths = {name: len(dataset) for name, dataset in datasets.items()}
-        epochs = {CREATED: _read_epochs(datasets, folder, inputs["orders"], CREATED)}
+        epochs = {CREATED: _read_epochs(datasets, folder, inputs, CREATED)}
         for worker in WORKERS:
-            epochs[worker] = in_child(_read_epochs, datasets, folder, inputs["orders"], worker)
+            epochs[worker] = in_child(_read_epochs, datasets, folder, inputs, worker)
         return {"lengths": lengths, "epochs": epochs}
 
 
-def _read_epochs(
-    datasets: dict[str, Any], folder: Path, orders: dict[str, list[int]], process: str
-) -> Epochs:
-    """Read all samples of all datasets twice, in turn."""
+def _read_epochs(datasets: dict[str, Any], folder: Path, inputs: Inputs, process: str) -> Epochs:
+    """Read all samples of all datasets twice, in turn, with a halt at some place of the last epoch."""
     mark(folder, process)
+    orders = inputs["orders"]
     found: Epochs = {name: [[] for _ in range(EPOCHS)] for name in datasets}
     for epoch in range(EPOCHS):
         for step in range(max(map(len, orders.values()))):
             for name, dataset in datasets.items():
                 index = orders[name][step : step + 1]
                 found[name][epoch] += record_samples(dataset, [i for i in index if i < len(dataset)])
+            if (epoch, step) == (EPOCHS - 1, inputs["halts"][process]):
+                mark(folder, HALTS[process])
     return found
 
 
@@ -136,7 +142,23 @@ def outside(truth: Truth, activity: FileActivity) -> None:
             "both use the same open file, with one position. Each process needs its own handles (key them by "
             "os.getpid()), or none.",
         )
+    if (stored := max(activity.stored_after(STARTED), _most_written(activity))) > MAX_COPIED:
+        raise Mistake(
+            "copies_the_shards",
+            f"Your code wrote {stored:,} bytes to files of its own. Read the shards where they are, or keep "
+            "them in memory: a copy takes as much space again, and is opened without being counted.",
+        )
     _judge_creation(activity.before(CREATED))
+
+
+def _most_written(activity: FileActivity) -> int:
+    """Return the most bytes that one process has written until its halt."""
+    start = activity.used_by(STARTED)
+    used = {process: activity.used_by(halt) for process, halt in HALTS.items()}
+    if start is None or None in used.values():
+        return 0
+    # A forked process counts from zero.
+    return max(one.written - (start.written if who == CREATED else 0) for who, one in used.items() if one)
 
 
 def _judge_reader(activity: FileActivity, who: str, samples: int, shards: int) -> None:

@@ -63,6 +63,26 @@ for folder in ("/tmp", "/dev/shm"):
 open("c", "wb").write(bytes(60 * 2**20))
 kept = b"x" * (60 * 2**20)
 """,
+    "links": """
+import os
+for folder in ("/tmp", "/dev/shm", "."):
+    for n in range(90_000):
+        os.symlink(100 * "x", f"{folder}/{n}")
+""",
+    "sockets": """
+import os, socket, time
+for n in range(6):
+    if os.fork() == 0:
+        kept = [socket.socketpair() for _ in range(400)]
+        for here, _ in kept:
+            here.setblocking(False)
+            try:
+                while True:
+                    here.send(bytes(2**15))
+            except BlockingIOError:
+                pass
+        time.sleep(20)
+""",
 }
 FAIR = """
 import os, time

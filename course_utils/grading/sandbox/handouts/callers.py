@@ -9,7 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from course_utils.checks.core import Kind, Usage
-from course_utils.grading.sandbox.isolation import private_bytes, stored_bytes
+from course_utils.grading.sandbox.isolation import (
+    private_bytes,
+    processes_below,
+    queued_bytes,
+    stored_bytes,
+)
 
 # System calls that read at the position of the open file description (read, readv), or at a position of the
 # caller's own (pread64, preadv, preadv2), by machine. `call_filter` refuses the others that read files.
@@ -30,10 +35,11 @@ class Callers:
     Args:
         proc: The `/proc` of the submission's process namespace.
         writable: Folders in which the submission can write, by their path for it.
+        first: The submission's first process, by its number for this one; None if there is none to inspect.
     """
 
-    def __init__(self, proc: Path, writable: Sequence[str] = ()) -> None:
-        self._proc = proc
+    def __init__(self, proc: Path, writable: Sequence[str] = (), first: int | None = None) -> None:
+        self._proc, self._first = proc, first
         self._writable = [proc.parent / folder.lstrip("/") for folder in writable]
         self._processes: dict[int, int] = {}
 
@@ -74,6 +80,7 @@ class Callers:
             stored_bytes(pids, self._writable, self._proc),
             self._touched_bytes(process, _FAULTS),
             sum(self._transfers(pid).get("rchar", 0) for pid in pids if pid != process),
+            None if self._first is None else queued_bytes(processes_below(self._first)),
         )
 
     def _transfers(self, process: int) -> dict[str, int]:

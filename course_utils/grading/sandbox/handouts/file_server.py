@@ -34,10 +34,13 @@ class FileServer:
         device: Descriptor from `fuse.mount`; the server owns it from now on.
         proc: The `/proc` of the submission's process namespace.
         writable: Folders in which the submission can write.
+        first: The submission's first process, by its number for this one.
     """
 
-    def __init__(self, device: int, proc: Path, writable: Sequence[str] = ()) -> None:
-        self._device, self._callers = device, Callers(proc, writable)
+    def __init__(
+        self, device: int, proc: Path, writable: Sequence[str] = (), first: int | None = None
+    ) -> None:
+        self._device, self._callers = device, Callers(proc, writable, first)
         self._tree, self._handles = Tree(), itertools.count(1)
         self._open: dict[int, int] = {}
         self._events: list[FileEvent] = []

@@ -58,7 +58,7 @@ class SubmissionFiles:
         _, descriptors, *_ = socket.recv_fds(self._here, 16, 1)
         self._here.close()
         if descriptors:
-            self._server = FileServer(descriptors[0], self._root / "proc", self._writable)
+            self._server = FileServer(descriptors[0], self._root / "proc", self._writable, child)
 
     def place(self, folder: str, files: dict[str, bytes]) -> None:
         """Show files in a new folder of `HANDOUTS`.

@@ -1,8 +1,8 @@
 """What the processes of a submission use, read from /proc outside of it.
 
 Where no control group limits a submission, this is how its memory is known: private pages, its file systems
-in memory, and memory files (memfd, shared anonymous mappings) whether mapped or only open. Not seen is a
-memory file whose only descriptor is on its way through a socket, nor what sockets and pipes hold.
+in memory, memory files (memfd, shared anonymous mappings) whether mapped or only open, and what sockets and
+pipes hold. Of a memory file whose only descriptor is on its way through a socket, the size is not seen.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from course_utils.grading.sandbox.isolation.queues import queued_bytes
+
 _PROC = Path("/proc")
 _TICKS = os.sysconf("SC_CLK_TCK")
 # How the kernel names memory files that lie in no mounted file system.
 _MEMORY_FILES = ("/memfd:", "/dev/zero (deleted)", "/SYSV")
+_NAME_BYTES = 1024  # an inode with its name, or with the path that a link holds
 _GONE = (FileNotFoundError, ProcessLookupError, PermissionError)  # a process that ends meanwhile
 
 
@@ -41,7 +44,7 @@ def exceeds_memory(pids: list[int], file_systems: Iterable[Path], limit: int) ->
         file_systems: Their private file systems in memory.
         limit: Bytes.
     """
-    shared = stored_bytes(pids, file_systems)
+    shared = stored_bytes(pids, file_systems) + queued_bytes(pids)
     # Pages that were shared by fork count for each process at first: cheap, and never too little.
     private = sum(_kilobytes(_PROC / str(pid) / "status", "RssAnon:", "VmSwap:") for pid in pids)
     return shared + private * 1024 > limit and shared + private_bytes(pids) > limit
@@ -96,9 +99,11 @@ def _kilobytes(file: Path, *fields: str) -> int:
 
 
 def _used(file_system: Path) -> int:
+    """Return the bytes of a file system in memory; what has a name takes memory that is in no block."""
     with contextlib.suppress(*_GONE):
         found = os.statvfs(file_system)
-        return (found.f_blocks - found.f_bfree) * found.f_frsize
+        blocks, names = found.f_blocks - found.f_bfree, found.f_files - found.f_ffree
+        return blocks * found.f_frsize + names * _NAME_BYTES
     return 0
 
 

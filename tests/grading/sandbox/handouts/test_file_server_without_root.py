@@ -20,7 +20,7 @@ GRADE = """
 import json
 from course_utils.grading.sandbox import Sandbox
 from tests.grading.scoring.single_answer import grade_answer
-from tests.grading.sandbox.test_file_server_without_root import ANSWERS
+from tests.grading.sandbox.handouts.test_file_server_without_root import ANSWERS
 from tests.bank import answer
 
 class Watching(Sandbox):
