@@ -53,8 +53,7 @@ def in_child(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) ->
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
         data = pipe.read()
-    _, status = os.waitpid(child, 0)
-    returned: _R = _result(data, status)
+    returned: _R = _result(data, _status(child))
     return returned
 
 
@@ -94,7 +93,14 @@ def waiting_child(function: Callable[[Callable[[], bytes]], _R]) -> Iterator[Cal
             return returned
 
         yield send
-    os.waitpid(child, 0)
+    _status(child)
+
+
+def _status(child: int) -> int:
+    try:
+        return os.waitpid(child, 0)[1]
+    except ChildProcessError:  # where SIGCHLD is ignored, the kernel waits for children itself
+        return 0
 
 
 def _result(data: bytes, status: int = 0) -> Any:  # noqa: ANN401 - what the function returned
@@ -132,6 +138,7 @@ def _fork() -> int:
 def _run_and_exit(writer: int, function: Callable[[], object]) -> NoReturn:
     # A fork does not copy the parent's thread pools: one thread, no garbage collector, no exit handlers.
     try:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # not a handler of the code that called
         signal.alarm(_TIMEOUT)
         gc.disable()
         if torch := sys.modules.get("torch"):  # not imported for this: a sandbox's fork server has none

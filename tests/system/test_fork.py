@@ -72,3 +72,23 @@ def test_a_waiting_child_goes_on_while_another_one_waits():
 def test_data_for_a_dead_child_raise_child_died_error():
     with waiting_child(lambda _: os._exit(1)) as send, pytest.raises(ChildDiedError):
         send(b"data")
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, signal.SIG_DFL])
+def test_result_comes_back_where_ended_children_are_ignored(handler):
+    before = signal.signal(signal.SIGCHLD, handler)
+    try:
+        assert in_child(lambda: 7) == 7
+        with waiting_child(lambda wait: wait()) as send:
+            assert send(b"data") == b"data"
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def test_alarm_of_a_child_is_not_answered_by_the_callers_handler():
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    try:
+        with pytest.raises(ChildDiedError, match="SIGALRM"):
+            in_child(lambda: [signal.raise_signal(signal.SIGALRM), os._exit(0)])
+    finally:
+        signal.signal(signal.SIGALRM, before)

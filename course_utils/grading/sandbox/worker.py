@@ -9,9 +9,11 @@ import base64
 import fcntl
 import importlib
 import os
+import signal
 import sys
 import tempfile
 import traceback
+import tracemalloc
 import types
 from pathlib import Path
 from typing import Any, NoReturn
@@ -151,6 +153,7 @@ def _stopped_at(shell: InteractiveShell, error: BaseException) -> int:
 
 
 def _run_check(shell: InteractiveShell, step: StepRequest) -> StepReply:
+    _end_what_cells_left_running()
     try:
         check: Check = getattr(importlib.import_module(step.module), step.check)
         answers = eval(f"({step.source})", shell.user_ns)
@@ -158,3 +161,11 @@ def _run_check(shell: InteractiveShell, step: StepRequest) -> StepReply:
         return StepReply(evidence=check.run_probe(step.inputs, *answers, handle=handle))
     except BaseException as error:  # SystemExit, too, is a crash of the answer
         return StepReply(evidence=evidence.encode({"crash": crash_report(error)}))
+
+
+def _end_what_cells_left_running() -> None:
+    """Stop tracing, which makes a check many times as slow, and an alarm that a cell has set for itself."""
+    tracemalloc.stop()
+    sys.settrace(None)
+    sys.setprofile(None)
+    signal.setitimer(signal.ITIMER_REAL, 0)
