@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from IPython.core.displaypub import DisplayPublisher
-from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from traitlets import Bytes, List, Type
 from traitlets.config import Config
 
@@ -60,8 +60,18 @@ class Shell(InteractiveShell):
     """IPython's shell without a terminal."""
 
     display_pub_class = Type(Pictures)
+    last_error: BaseException | None = None
     # As in a notebook: the output of `!command` becomes this process's output.
     system = InteractiveShell.system_piped
+
+    def run_cell(self, raw_cell: str, *args: Any, **options: Any) -> ExecutionResult:  # noqa: ANN401
+        """Run a cell as IPython does; what stops the code below `%%capture` stops the cell."""
+        self.last_error = None
+        result: ExecutionResult = super().run_cell(raw_cell, *args, **options)  # type: ignore[no-untyped-call]
+        if result.success and raw_cell.lstrip().startswith("%%"):
+            result.error_in_exec = self.last_error
+        self.last_error = result.error_before_exec or result.error_in_exec
+        return result
 
     def enable_gui(self, gui: str | None = None) -> None:
         """Do nothing: `%matplotlib inline` calls this, and there is no window."""

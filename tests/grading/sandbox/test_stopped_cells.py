@@ -43,7 +43,7 @@ def run(sandbox: Sandbox, *sources: str):
 
 
 @pytest.mark.parametrize("end", ENDS)
-@pytest.mark.parametrize("above", ["", "%%time\n"])
+@pytest.mark.parametrize("above", ["", "%%time\n", "%%capture\n", "%%capture kept_output\n"])
 def test_error_takes_no_definition_below_it(sandbox, above, end):
     cell = f"{above}kept = []\nkept.append(1)\n{ENDS[end]}\ndef answer():\n    return 42\nkept.append(2)"
     stopped, later = run(sandbox, cell, "print(answer())")
