@@ -10,6 +10,7 @@ PNG.
     python -m tests.bench.loader --record       # also the ratios that lesson 04 shows
     python -m tests.bench.crops --record        # also the ratios that lesson 03 and the book show
     python -m tests.bench.loader --checksums    # the CPU time of checksums: less than a minute
+    python -m tests.bench.loader --cold         # epochs from the disk: three minutes
     python -m tests.bench.crops --data /data/ILSVRC2012_img_val --images 2000     # of photographs of your own
     python -m tests.bench.loader --rounds 1 --only FastLoader DALI limit
 
@@ -28,7 +29,7 @@ import course_utils
 from course_utils.storage import page_cache
 from course_utils.system import usable_cores
 from tests.bench.crop_record import record as crop_record
-from tests.bench.loading import checksums, record
+from tests.bench.loading import checksums, cold_epochs, record
 from tests.bench.loading.peer import Peer, peers
 from tests.bench.loading.photographs import default_data, unpack
 from tests.bench.loading.report import crop_lines, plot, table
@@ -52,6 +53,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--crops", action="store_true", help="random crops of full-size photographs")
     parser.add_argument("--checksums", action="store_true", help="CPU time of FastLoader's checksums only")
+    parser.add_argument("--cold", action="store_true", help="FastLoader's epochs from the disk only")
     parser.add_argument(
         "--data",
         type=Path,
@@ -60,7 +62,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--images", type=int, help="how many of them, the first ones (all; 400 with --crops)")
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--epochs", type=int, default=3, help="warm epochs in each process (%(default)s)")
-    parser.add_argument("--rounds", type=int, help="(3; 15 with --checksums; 0 compares only the crops)")
+    parser.add_argument(
+        "--rounds", type=int, help="(3; 15 with --checksums, --cold; 0 compares only the crops)"
+    )
     parser.add_argument("--cores", type=int, nargs="+", help="(1 and all; all with --crops)")
     parser.add_argument(
         "--only", nargs="+", default=[""], help="measure only loaders with one of these words in the name"
@@ -73,7 +77,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--record", action="store_true", help="write what lessons and book show of it")
     args = parser.parse_args(arguments)
     args.cores = args.cores or sorted({usable_cores()} if args.crops else {1, usable_cores()})
-    args.rounds = args.rounds if args.rounds is not None else 15 if args.checksums else 3
+    args.rounds = args.rounds if args.rounds is not None else 15 if args.checksums or args.cold else 3
     args.images = args.images or (400 if args.crops else None)
     args.operations = not args.crops if args.operations is None else args.operations
     return args
@@ -84,6 +88,9 @@ def main(arguments: list[str] | None = None) -> None:
     args = parse(arguments)
     if args.checksums:
         checksums.main(args.rounds, args.record)
+        return
+    if args.cold:
+        cold_epochs.main(args.rounds, max(args.cores), args.record)
         return
     args.out.mkdir(parents=True, exist_ok=True)
     compileall.compile_dir(*course_utils.__path__, quiet=1)  # installed libraries are compiled too

@@ -2,6 +2,8 @@
 
 import io
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ import torch
 from PIL import Image
 from torchvision.transforms import RandomResizedCrop
 
-from tests.bench.loading import crop_parameters
+from course_utils.storage import page_cache
+from tests.bench.loading import cold_epochs, crop_parameters
 from tests.bench.loading.child import measure, seen
 from tests.bench.loading.peer import peers
 from tests.bench.loading.report import plot, table
@@ -135,3 +138,23 @@ def test_crops_are_distributed_as_torchvisions(tmp_path, name):
     peer.write(crop_parameters.charts(), tmp_path)
     distances = crop_parameters.compare(peer.batches(tmp_path, 1, 64))
     assert max(distances.values()) <= 1, distances
+
+
+def test_cold_epochs_are_compared_with_the_warm_ones_around(tmp_path, image_set, monkeypatch):
+    shards = [Path(shutil.copy(image_set / "zip_encoded" / "part0.zip", tmp_path))]
+    if reason := page_cache.why_not_measurable(shards):
+        pytest.skip(reason)
+    speeds, epoch = iter([9, 1, 2, 3, 6, 5]), cold_epochs._epoch
+    cached = []
+
+    def timed(loader):
+        cached.append(page_cache.resident(shards).fraction)
+        epoch(loader)
+        seconds = next(speeds)
+        return cold_epochs.Epoch(seconds, 2 * seconds)
+
+    monkeypatch.setattr(cold_epochs, "_epoch", timed)
+    found = cold_epochs.measure(shards, cold_epochs.Work(full_size=False), 2)
+    assert found["speed"] == found["busy"] == [(1 + 3) / 2 / 2, (3 + 5) / 2 / 6]
+    assert [state == 1 for state in cached[1:]] == [True, False, True, False, True]
+    assert cold_epochs.row("decoded", found).count("|") == 6
