@@ -16,7 +16,7 @@ from pathlib import Path
 # How much is counted for what cannot be read from outside: a descriptor that is on its way through a socket,
 # connections that wait to be accepted, a queue of datagrams. The most that a pipe holds.
 HIDDEN_BYTES = 2**20
-_PIDFD_GETFD = 438
+_PIDFD_OPEN, _PIDFD_GETFD = 434, 438  # everywhere; a Python built for older kernels lacks `os.pidfd_open`
 _SIOCOUTQ = termios.TIOCOUTQ
 _IN_FLIGHT = re.compile(r"^scm_fds:\s+(\d+)", re.MULTILINE)
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -68,17 +68,22 @@ def _copy_of(pid: int, descriptor: int) -> Iterator[int]:
     """Duplicate a descriptor of another process into this one.
 
     Raises:
-        OSError: The process is gone, or may not be inspected.
+        OSError: The process is gone, or may not be inspected; or the kernel is older than 5.6.
     """
-    process = os.pidfd_open(pid)
+    process = _call(_PIDFD_OPEN, pid, 0)
     try:
-        copy = _libc.syscall(_PIDFD_GETFD, process, descriptor, 0)
-        if copy < 0:
-            code = ctypes.get_errno()
-            raise OSError(code, f"pidfd_getfd: {os.strerror(code)}")
+        copy = _call(_PIDFD_GETFD, process, descriptor, 0)
     finally:
         os.close(process)
     try:
         yield copy
     finally:
         os.close(copy)
+
+
+def _call(number: int, *arguments: int) -> int:
+    result: int = _libc.syscall(number, *arguments)
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"system call {number}: {os.strerror(code)}")
+    return result
