@@ -90,7 +90,7 @@ def main(arguments: list[str] | None = None) -> None:
         checksums.main(args.rounds, args.record)
         return
     if args.cold:
-        cold_epochs.main(args.rounds, max(args.cores), args.record)
+        cold_epochs.main(args.rounds, args.record)
         return
     args.out.mkdir(parents=True, exist_ok=True)
     compileall.compile_dir(*course_utils.__path__, quiet=1)  # installed libraries are compiled too

@@ -1,4 +1,4 @@
-"""What a right answer to the first exercise leaves behind earns nothing for wrong answers to the others."""
+"""What cells leave behind earns nothing for wrong answers to later exercises, and costs no right answer."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from course_utils.grading.sandbox.isolation import Limits, backends
 from course_utils.grading.scoring.examination import Sandboxes, examine
 from tests.bank import answers
 from tests.grading.attacks.fake import SOCKET
-from tests.grading.scoring.single_answer import LESSON_OF
+from tests.grading.scoring.single_answer import LESSON_OF, grade_answer
 from tests.grading.toy_course import cell_of
 
 pytestmark = pytest.mark.proof
@@ -53,11 +53,22 @@ os.getpid, random.random = lambda: 1, lambda: 0.5
 np.array_equal = torch.equal = lambda *everything, **options: True
 """,
 }
+# Workers that have sent tensors listen for whoever asks for more of their memory.
+OPEN_LOADER = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+numbers = TensorDataset(torch.arange(100))
+left_open = iter(DataLoader(numbers, batch_size=10, num_workers=2, multiprocessing_context="fork"))
+next(left_open)
+"""
 
 try:
     KIND = backends.choose()
 except backends.NoSandboxError as refusal:
     pytest.skip(str(refusal), allow_module_level=True)
+
+
+RIGHT = {one.check: one for lesson in LESSON_OF for one in reversed(answers(lesson)) if one.mistake is None}
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +91,10 @@ def test_first_answer_earns_nothing_for_later_ones(sandboxes, name):
     found = examine(sandboxes, lesson, notebook, lesson.files(), 1).exercises
     assert {check: found[check]["points"] for check in others} == dict.fromkeys(others, 0)
     assert "grader fault" not in {exercise["status"] for exercise in found.values()}
+
+
+@pytest.mark.parametrize("check", RIGHT)
+def test_loader_that_is_left_open_costs_no_right_answer(sandboxes, check):
+    right = RIGHT[check]
+    found, error = grade_answer(sandboxes, right.lesson, check, right.source + OPEN_LOADER)
+    assert (found["status"], error) == ("right", ""), found

@@ -24,7 +24,9 @@ class Usage(NamedTuple):
         written: Bytes written to them.
         parents: Memory that the processes from which it descends have allocated, or copied on write.
         others: Private memory of all further processes beside the student's.
-        stored: Bytes in the files that these processes can write, in memory or in a file system.
+        stored: Bytes in the files that these processes can write, in memory or in a file system, with 1 KiB
+            for each name.
+        in_files: The same, of the file systems that are not for shared memory.
         touched: Memory that the process alone has used for the first time or copied, also where it was freed.
         others_read: Bytes that all further processes beside the student's have read from files and pipes.
         queued: Bytes that wait in sockets and pipes of all these processes.
@@ -39,6 +41,7 @@ class Usage(NamedTuple):
     touched: int | None = None
     others_read: int | None = None
     queued: int | None = None
+    in_files: int | None = None
 
     def since(self, earlier: Usage) -> Usage:
         """Return what was used after an earlier moment."""
@@ -134,11 +137,12 @@ class FileActivity:
         """Return what a process had used at a mark, since it was forked; None if it is not known."""
         return self.events[self._place(moment)].used
 
-    def stored_after(self, start: str) -> int:
-        """Return how much more was stored at any measured moment than at a mark."""
-        found = [e.used.stored for e in self.after(start).events if e.used and e.used.stored is not None]
-        first = self.used_by(start)
-        return max(found, default=0) - first.stored if first and first.stored is not None and found else 0
+    def most_after(self, start: str, kind: Literal["stored", "in_files"]) -> int:
+        """Return how much more was stored at any measured moment than at a mark; see `Usage`."""
+        used = [self.used_by(start), *(event.used for event in self.after(start).events)]
+        sizes = [None if one is None else getattr(one, kind) for one in used]
+        known = [size for size in sizes if size is not None]
+        return max(known) - sizes[0] if sizes[0] is not None else 0
 
     def _place(self, name: str) -> int:
         looks = [k for k, event in enumerate(self.events) if (event.kind, event.name) == ("look", name)]

@@ -204,7 +204,7 @@ def outside(truth: Truth, activity: FileActivity) -> None:
     used = activity.used_between(STARTED, READ + PARENT)
     if used is not None and used.written > MAX_WRITTEN:
         _fail_copies(f"the parent process wrote {used.written:,} bytes")
-    if (stored := activity.stored_after(STARTED)) > MAX_STORED:
+    if (stored := activity.most_after(STARTED, "stored")) > MAX_STORED:
         _fail_copies(f"your code stored {stored:,} bytes in files")
     for process in activity.processes():
         opens = activity.of(process).count("open")

@@ -32,7 +32,7 @@ from course_utils.system import NotMeasurableError, dirtied_bytes, in_child
 
 FILE, FEW = "labels.txt", "few.txt"
 START, WARM_START = "start", "warm-start"  # files that tell a worker where to start reading and where to halt
-BEFORE, WARM = f"{MEASURE}before", f"{MEASURE}warm"
+STARTED, BEFORE, WARM = f"{MEASURE}started", f"{MEASURE}before", f"{MEASURE}warm"
 COUNT = 1_000_000
 FEW_COUNT = 1_000
 CLASSES = 21_841  # ImageNet-21k
@@ -42,7 +42,8 @@ MAX_DIRTIED_BYTES = 2**20
 MAX_PARENT_BYTES = 2 * MAX_DIRTIED_BYTES
 # Of a worker since it was forked, with all that Python itself copies and allocates.
 MAX_SINCE_FORK_BYTES = 16 * 2**20
-# Of further processes: room for an interpreter and the numbers, not for a million Python objects.
+# Of further processes since the check began: room for an interpreter and the numbers, not for a million
+# Python objects.
 MAX_OTHER_BYTES = 24 * 2**20
 # Of sockets and pipes: room for what runs beside the labels.
 MAX_QUEUED_BYTES = 2**18
@@ -96,6 +97,7 @@ def probe(inputs: Inputs, load_labels: Callable[..., Any]) -> Reads:
         _writable_copies(folder) as (file, few_file),
         ignore_warnings(),
     ):
+        mark(folder, STARTED)
         labels = load_labels(file)
         few = load_labels(few_file)  # also allocates what only the first use of the code allocates
         start, count = inputs["start"], inputs["count"]
@@ -266,27 +268,29 @@ def _copied_by_fork(activity: FileActivity, fork: int, digest: str) -> int | Non
             "A forked process did not read the labels that the process that loaded them reads. Load them "
             "once, in load_labels, and let an item depend on nothing but its index.",
         )
-    worker = activity.of(after.process)
+    worker, started = activity.of(after.process), activity.used_by(STARTED)
     halts = [_halt(f"{START}{fork}", number) for number in range(HALTS + 1)]
-    copied = [_copied_until(worker, halt) for halt in (*halts, MEASURE + digest)]
+    copied = [_copied_until(worker, halt, started) for halt in (*halts, MEASURE + digest)]
     return max((one for one in copied if one is not None), default=None)
 
 
-def _copied_until(worker: FileActivity, halt: str) -> int | None:
+def _copied_until(worker: FileActivity, halt: str, started: Usage | None) -> int | None:
     """Return what a worker has copied until a mark, and check what it and other processes hold by then."""
     used, total = worker.used_between(BEFORE, halt), worker.used_by(halt)
-    if used is None or total is None:
+    if used is None or total is None or started is None:
         return None
+    # Workers of a loader that another cell has left open are there from the beginning.
+    held = (total.others or 0) - (started.others or 0)
     _expect_little_since_fork(total)
-    if (used.parents or 0) > MAX_PARENT_BYTES or (total.others or 0) > MAX_OTHER_BYTES:
+    if (used.parents or 0) > MAX_PARENT_BYTES or held > MAX_OTHER_BYTES:
         raise Mistake(
             "kept_by_another_process",
             "While a worker read labels, another process of your code copied memory, or held far more than a "
             "million numbers take. Let each worker read the numbers itself, in one block of memory.",
         )
-    if (queued := total.queued or 0) > MAX_QUEUED_BYTES:
+    if (queued := (total.queued or 0) - (started.queued or 0)) > MAX_QUEUED_BYTES:
         raise Mistake(
-            "kept_in_sockets",
+            "kept_in_queues",
             f"While a worker read labels, sockets and pipes of your code held {queued / 2**20:.1f} MiB. Keep "
             "the numbers in one block of memory, from which each worker reads them.",
         )

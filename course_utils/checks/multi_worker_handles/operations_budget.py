@@ -142,10 +142,10 @@ def outside(truth: Truth, activity: FileActivity) -> None:
             "both use the same open file, with one position. Each process needs its own handles (key them by "
             "os.getpid()), or none.",
         )
-    if (stored := max(activity.stored_after(STARTED), _most_written(activity))) > MAX_COPIED:
+    if (stored := max(activity.most_after(STARTED, "in_files"), _most_written(activity))) > MAX_COPIED:
         raise Mistake(
             "copies_the_shards",
-            f"Your code wrote {stored:,} bytes to files of its own. Read the shards where they are, or keep "
+            f"Your code wrote {stored:,} bytes to other files. Read the shards where they are, or keep "
             "them in memory: a copy takes as much space again, and is opened without being counted.",
         )
     _judge_creation(activity.before(CREATED))

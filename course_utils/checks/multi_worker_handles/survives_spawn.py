@@ -237,7 +237,7 @@ def outside(truth: Truth, activity: FileActivity) -> None:
         raise Mistake(
             "no_evidence", "The check's receiving process did not start before the dataset was made."
         )
-    if (stored := activity.stored_after(STARTED)) > MAX_STORED:
+    if (stored := activity.most_after(STARTED, "stored")) > MAX_STORED:
         raise Mistake(
             "carries_the_file",
             f"To send two datasets to another process, your code stored {stored:,} bytes in files. Send the "

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 import traceback
 import tracemalloc
 import types
@@ -68,7 +69,7 @@ class Shell(InteractiveShell):
         """Run a cell as IPython does; what stops the code below `%%capture` stops the cell."""
         self.last_error = None
         result: ExecutionResult = super().run_cell(raw_cell, *args, **options)  # type: ignore[no-untyped-call]
-        if result.success and raw_cell.lstrip().startswith("%%"):
+        if result.success and raw_cell.lstrip().startswith("%%capture"):
             result.error_in_exec = self.last_error
         self.last_error = result.error_before_exec or result.error_in_exec
         return result
@@ -133,6 +134,7 @@ def serve_steps(channel: Channel, shell: InteractiveShell) -> NoReturn:
     while True:
         step = channel.receive(StepRequest)
         reply = _run_check(shell, step) if step.check else _run_cell(shell, step)
+        _stop_timers()
         reply.pictures, reply.text = display.take(), output.take(step.output_kb)
         channel.send(reply)
 
@@ -163,7 +165,7 @@ def _stopped_at(shell: InteractiveShell, error: BaseException) -> int:
 
 
 def _run_check(shell: InteractiveShell, step: StepRequest) -> StepReply:
-    _end_what_cells_left_running()
+    _stop_tracing()
     try:
         check: Check = getattr(importlib.import_module(step.module), step.check)
         answers = eval(f"({step.source})", shell.user_ns)
@@ -173,9 +175,18 @@ def _run_check(shell: InteractiveShell, step: StepRequest) -> StepReply:
         return StepReply(evidence=evidence.encode({"crash": crash_report(error)}))
 
 
-def _end_what_cells_left_running() -> None:
-    """Stop tracing, which makes a check many times as slow, and an alarm that a cell has set for itself."""
+def _stop_timers() -> None:
+    """Stop what a cell has set for itself: an alarm would interrupt another cell, or the reply."""
+    for timer in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF):
+        signal.setitimer(timer, 0)
+
+
+def _stop_tracing() -> None:
+    """Stop tracers and profilers that a cell has left, with which a check takes many times as long."""
     tracemalloc.stop()
-    sys.settrace(None)
-    sys.setprofile(None)
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    for module in (sys, threading):
+        module.settrace(None)
+        module.setprofile(None)
+    if sys.version_info >= (3, 12):
+        for tool in filter(sys.monitoring.get_tool, range(6)):
+            sys.monitoring.set_events(tool, 0)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from course_utils.cropping import Crop, RandomResizedCrop
 from course_utils.loading import FastLoader, FlipAndNormalize
 from course_utils.storage import page_cache
+from course_utils.system import usable_cores
 from tests.bench.loading.photographs import default_data
 from tests.bench.recording.environment import environment, where_and_when
 from tests.bench.recording.spread import Spread
@@ -41,7 +42,7 @@ page cache (cold), each divided by the mean of the two around it that found ever
 in which the cores were idle or the host took them. A loader that never waits loses as much speed as it \
 needs more processor time.
 
-Made by `python -m tests.bench.loader --cold --record`.
+Made by `python -m tests.bench.loader --cold --rounds {rounds} --record`.
 """
 
 
@@ -80,7 +81,8 @@ def measure(shards: list[Path], work: Work, rounds: int) -> dict:
     _epoch(loader)  # fills the page cache, and allocates the batches
     warm, cold = [_epoch(loader)], []
     for _ in range(rounds):
-        page_cache.evict(shards)
+        if page_cache.evict(shards).fraction:
+            sys.exit("the page cache keeps the packs: does another process use them?")
         cold.append(_epoch(loader))
         warm.append(_epoch(loader))
     around = [Epoch(*((one + two) / 2 for one, two in zip(*pair, strict=True))) for pair in pairwise(warm)]
@@ -111,7 +113,7 @@ def row(name: str, found: dict) -> str:
     return f"| {' | '.join([name, *cells])} |"
 
 
-def main(rounds: int, cores: int, record: bool) -> None:
+def main(rounds: int, record: bool) -> None:
     """Print the table and, on request, write the book's page."""
     rows = []
     for name, work in WORK.items():
@@ -120,7 +122,7 @@ def main(rounds: int, cores: int, record: bool) -> None:
             sys.exit(f"cold epochs cannot be measured here: {reason}")
         rows.append(row(name, measure(shards, work, rounds)))
     text = TEXT.format(
-        cores=cores,
+        cores=usable_cores(),
         batch_size=BATCH_SIZE,
         rounds=rounds,
         environment=where_and_when(environment("torch", "simplejpeg", "turbojpeg")),

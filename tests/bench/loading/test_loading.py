@@ -156,5 +156,6 @@ def test_cold_epochs_are_compared_with_the_warm_ones_around(tmp_path, image_set,
     monkeypatch.setattr(cold_epochs, "_epoch", timed)
     found = cold_epochs.measure(shards, cold_epochs.Work(full_size=False), 2)
     assert found["speed"] == found["busy"] == [(1 + 3) / 2 / 2, (3 + 5) / 2 / 6]
-    assert [state == 1 for state in cached[1:]] == [True, False, True, False, True]
+    assert cached[2] == cached[4] == 0
+    assert min(cached[1], cached[3], cached[5]) > 0.8
     assert cold_epochs.row("decoded", found).count("|") == 6

@@ -11,7 +11,7 @@ QUESTIONS = {
     "before": lambda activity: activity.before("mark-here"),
     "after": lambda activity: activity.after("mark-here"),
     "used_between": lambda activity: activity.used_between("mark-here", "mark-here"),
-    "stored_after": lambda activity: activity.stored_after("mark-here"),
+    "most_after": lambda activity: activity.most_after("mark-here", "stored"),
 }
 
 

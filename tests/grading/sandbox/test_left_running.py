@@ -15,7 +15,7 @@ KINDS = [kind for kind in ("bwrap", "namespaces") if backends.works(kind)]
 pytestmark = pytest.mark.skipif(not KINDS, reason="no sandbox works here")
 TOY = Path(__file__).parents[1] / "toy"
 INPUTS = evidence.encode({"numbers": np.array([1, 2, 3])})
-ANSWER = "import time\ndef total_of(numbers):\n    time.sleep(0.3)\n    return sum(numbers)"
+ANSWER = "def total_of(numbers):\n    return sum(numbers)"
 LEFT = {
     "memory traces": ("import tracemalloc\ntracemalloc.start()", "tracemalloc.is_tracing()"),
     "a tracer": (
@@ -26,9 +26,14 @@ LEFT = {
         "import sys\ndef profile(*_):\n    pass\nsys.setprofile(profile)",
         "sys.getprofile() is not None",
     ),
+    "a profile": (
+        "import cProfile\nprofile = cProfile.Profile()\nprofile.enable()",
+        "bool(sum(map(sys.monitoring.get_events, filter(sys.monitoring.get_tool, range(6))))) "
+        "if sys.version_info >= (3, 12) else sys.getprofile() is not None",
+    ),
     "an alarm": (
         "import signal\ndef ring(*_):\n    raise TimeoutError('an alarm')\n"
-        "_ = signal.signal(signal.SIGALRM, ring)\n_ = signal.setitimer(signal.ITIMER_REAL, 0.2)",
+        "_ = signal.signal(signal.SIGALRM, ring)\n_ = signal.setitimer(signal.ITIMER_REAL, 30)",
         "signal.getitimer(signal.ITIMER_REAL)[0] > 0",
     ),
 }
@@ -41,7 +46,7 @@ def test_check_does_not_meet_what_a_cell_has_left(left):
         Step(0, ANSWER),
         Step(1, begin),
         Step(2, "total_of, ", "total", "toy_checks.arithmetic", lambda: Handout(INPUTS)),
-        Step(3, f"print({running})"),
+        Step(3, f"import sys\nprint({running})"),
     ]
     limits = Limits(cell_seconds=10)
     with Sandbox(KINDS[0], ("numpy",), limits, readable=[TOY], module_folders=[TOY]) as sandbox:

@@ -71,9 +71,9 @@ for folder in ("/tmp", "/dev/shm", "."):
 """,
     "sockets": """
 import os, socket, time
-for n in range(6):
+for n in range(8):
     if os.fork() == 0:
-        kept = [socket.socketpair() for _ in range(400)]
+        kept = [socket.socketpair() for _ in range(200)]
         for here, _ in kept:
             here.setblocking(False)
             try:

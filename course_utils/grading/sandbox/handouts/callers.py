@@ -23,6 +23,7 @@ _READS: dict[str, dict[str, Kind]] = {
     "aarch64": {"63": "read", "65": "read", "67": "pread", "69": "pread", "286": "pread"},
 }
 _AT_POSITION, _OFFSET = f"{2**64 - 1:#x}", 4  # preadv2 with the offset -1 reads at the position; field of it
+SHARED_MEMORY = "shm"  # the folder in /dev
 _PATIENCE = 0.01  # seconds until a thread that has sent a request sleeps
 # Places in /proc/<pid>/stat after the command: parent, page faults of the process and of its ended children.
 _PARENT, _FAULTS, _CHILD_FAULTS = 1, 7, 8
@@ -81,6 +82,7 @@ class Callers:
             self._touched_bytes(process, _FAULTS),
             sum(self._transfers(pid).get("rchar", 0) for pid in pids if pid != process),
             None if self._first is None else queued_bytes(processes_below(self._first)),
+            stored_bytes([], [folder for folder in self._writable if folder.name != SHARED_MEMORY]),
         )
 
     def _transfers(self, process: int) -> dict[str, int]:

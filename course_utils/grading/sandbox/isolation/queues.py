@@ -1,4 +1,7 @@
-"""What the sockets and pipes of a submission hold, read from outside of it: memory that no process maps."""
+"""What the sockets and pipes of a submission hold, read from outside of it: memory that no process maps.
+
+Named pipes do not count.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import ctypes
 import fcntl
 import os
 import re
+import select
 import socket
 import struct
 import termios
@@ -13,11 +17,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-# How much is counted for what cannot be read from outside: a descriptor that is on its way through a socket,
+# How much is counted for what cannot be read from outside: a descriptor in flight through a socket,
 # connections that wait to be accepted, a queue of datagrams. The most that a pipe holds.
 HIDDEN_BYTES = 2**20
 _PIDFD_OPEN, _PIDFD_GETFD = 434, 438  # everywhere; a Python built for older kernels lacks `os.pidfd_open`
-_SIOCOUTQ = termios.TIOCOUTQ
+_SO_DOMAIN = 39
+_WITH_SIZE = (socket.SOCK_STREAM, socket.SOCK_SEQPACKET)
 _IN_FLIGHT = re.compile(r"^scm_fds:\s+(\d+)", re.MULTILINE)
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -30,58 +35,72 @@ def queued_bytes(pids: Iterable[int]) -> int:
     """
     sizes: dict[str, int] = {}
     for pid in pids:
-        with suppress(OSError):  # a process that ends meanwhile
+        with suppress(OSError), _closing(_call(_PIDFD_OPEN, pid, 0)) as process:
             for descriptor in Path(f"/proc/{pid}/fd").iterdir():
-                with suppress(OSError):
+                with suppress(OSError):  # closed meanwhile
                     kind = str(descriptor.readlink())
                     if kind.startswith(("pipe:", "socket:")) and kind not in sizes:
-                        sizes[kind] = _held(pid, int(descriptor.name), kind.startswith("socket:"))
+                        sizes[kind] = _held(process, descriptor, kind.startswith("socket:"))
     return sum(sizes.values())
 
 
-def _held(pid: int, descriptor: int, is_socket: bool) -> int:
-    with _copy_of(pid, descriptor) as copy:
+def _held(process: int, descriptor: Path, is_socket: bool) -> int:
+    # Not for files: closing the copy of one asks the file server, which may be this very thread.
+    with _closing(_call(_PIDFD_GETFD, process, int(descriptor.name), 0)) as copy:
         if not is_socket:
-            return _asked(copy, termios.FIONREAD)
-        info = Path(f"/proc/{pid}/fdinfo/{descriptor}").read_text()
+            return _ioctl_int(copy, termios.FIONREAD)
+        info = (descriptor.parents[1] / "fdinfo" / descriptor.name).read_text()
         in_flight = sum(int(number) for number in _IN_FLIGHT.findall(info))
         return _held_by_socket(copy) + in_flight * HIDDEN_BYTES
 
 
 def _held_by_socket(descriptor: int) -> int:
-    with socket.socket(fileno=os.dup(descriptor)) as one:
+    hidden = HIDDEN_BYTES if _is_readable(descriptor) else 0
+    # With a family and a type, whatever they are, Python does not ask for them, which some sockets refuse.
+    one = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptor)
+    try:
         if one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-            return HIDDEN_BYTES
-        received, sent = _asked(descriptor, termios.FIONREAD), _asked(descriptor, _SIOCOUTQ)
-        queue = one.type in (socket.SOCK_DGRAM, socket.SOCK_RAW)
-        return HIDDEN_BYTES if queue and received else received + sent
+            return hidden
+        if one.getsockopt(socket.SOL_SOCKET, socket.SO_TYPE) not in (
+            socket.SOCK_STREAM,
+            socket.SOCK_SEQPACKET,
+        ):
+            return hidden  # the kernel tells the size of the first datagram only
+        received = _ioctl_int(descriptor, termios.FIONREAD)
+        if one.getsockopt(socket.SOL_SOCKET, _SO_DOMAIN) == socket.AF_UNIX:
+            return received  # what one end has sent is what the other one receives
+        return received + _ioctl_int(descriptor, termios.TIOCOUTQ)
+    except OSError:
+        return hidden
+    finally:
+        one.detach()
 
 
-def _asked(descriptor: int, question: int) -> int:
-    answer = fcntl.ioctl(descriptor, question, struct.pack("i", 0))
-    size: int = struct.unpack("i", answer)[0]
+def _is_readable(descriptor: int) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return any(events & select.POLLIN for _, events in poll.poll(0))
+
+
+def _ioctl_int(descriptor: int, request: int) -> int:
+    size: int = struct.unpack("i", fcntl.ioctl(descriptor, request, struct.pack("i", 0)))[0]
     return size
 
 
 @contextmanager
-def _copy_of(pid: int, descriptor: int) -> Iterator[int]:
-    """Duplicate a descriptor of another process into this one.
+def _closing(descriptor: int) -> Iterator[int]:
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _call(number: int, *arguments: int) -> int:
+    """Make a system call.
 
     Raises:
         OSError: The process is gone, or may not be inspected; or the kernel is older than 5.6.
     """
-    process = _call(_PIDFD_OPEN, pid, 0)
-    try:
-        copy = _call(_PIDFD_GETFD, process, descriptor, 0)
-    finally:
-        os.close(process)
-    try:
-        yield copy
-    finally:
-        os.close(copy)
-
-
-def _call(number: int, *arguments: int) -> int:
     result: int = _libc.syscall(number, *arguments)
     if result < 0:
         code = ctypes.get_errno()
