@@ -66,10 +66,22 @@ class Builder:
         """Draw the picture and the label of a sample, in either order."""
         self.drawn += 1
         key = f"{name or 'train/img.'}{self.drawn:03d}"
-        picture = Member(f"{key}.{PICTURE}", self.rng.bytes(size or int(self.rng.integers(600, 3000))))
+        picture = Member(f"{key}.{PICTURE}", self.pixels(size or int(self.rng.integers(600, 3000))))
         label = Member(f"{key}.{LABEL}", str(int(self.rng.integers(1000))).encode())
         first = bool(self.rng.integers(2)) if label_first is None else label_first
         return [label, picture] if first else [picture, label]
+
+    def pixels(self, size: int) -> bytes:
+        """Draw data of which no block is a header by chance.
+
+        A checksum without digits is 0, and so is, at times, the sum of the bytes as signed numbers: `tarfile`
+        then takes the end of a picture, which zeros fill up, for a header.
+        """
+        while True:
+            data = self.rng.bytes(size)
+            padded = data + bytes(-size % BLOCK)
+            if not any(_is_header(padded[place : place + BLOCK]) for place in range(0, size, BLOCK)):
+                return data
 
     def samples(self, count: int) -> list[Member]:
         """Draw the members of some samples."""
@@ -110,6 +122,14 @@ class Builder:
         whole = members if not header and left >= len(last.data) else before
         tar = b"".join(map(self.blocks, before)) + kept
         return _damaged_tar(damage, tar, found, whole)
+
+
+def _is_header(block: bytes) -> bool:
+    try:
+        tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+    except tarfile.HeaderError:
+        return False
+    return True
 
 
 def _damaged_tar(
@@ -178,7 +198,7 @@ def _flipped(builder: Builder) -> DamagedTar:
     for member in (picture, label, long[1]):
         member.damaged = IN_NUMBERS
     # Zeros look like the end of the tar to a walk that does not know the size of these data.
-    picture.data = builder.rng.bytes(BLOCK) + bytes(4 * BLOCK) + picture.data
+    picture.data = builder.pixels(BLOCK) + bytes(4 * BLOCK) + picture.data
     damaged = [[*part, *builder.samples(1)] for part in (both, no_picture, no_label, long)]
     members = [*builder.samples(1), *(member for part in damaged for member in part)]
     return builder.tar("a tar with wrong bits in five headers", members)
@@ -193,7 +213,7 @@ def _looks_like_headers(builder: Builder) -> DamagedTar:
     decoys, members = builder.sample(), builder.samples(3)
     inner = b"".join(map(builder.blocks, decoys))
     picture = _one(members[2:4], PICTURE)
-    picture.data = builder.rng.bytes(BLOCK) + inner + picture.data
+    picture.data = builder.pixels(BLOCK) + inner + picture.data
     names = [decoy.name for decoy in decoys]
     return builder.tar("a tar with a picture whose data look like headers", members, names)
 
