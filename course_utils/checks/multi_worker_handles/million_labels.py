@@ -49,7 +49,7 @@ MAX_OTHER_BYTES = 24 * 2**20
 MAX_QUEUED_BYTES = 2**18
 MAX_OBJECTS = 0.25  # per label
 FORKS = 3
-HALTS = 2  # of a worker, at random places
+HALTS = 1  # of a worker, at random places
 
 
 class Reads(TypedDict):
@@ -82,8 +82,7 @@ def make(rng: np.random.Generator, count: int = COUNT) -> tuple[Inputs, Truth]:
     files |= {f"{START}{fork}": _text(np.r_[starts[fork], halts[fork]]) for fork in range(FORKS)}
     chosen = [labels[start::STRIDE] for start in starts]
     truth = {"values": chosen[-1], "few": few, "digests": [_digest(values) for values in chosen[:FORKS]]}
-    inputs = {"files": files, "start": starts[-1], "count": count, "halt": int(halts[0, 0])}
-    return inputs, {**truth, "count": count}
+    return {"files": files, "start": starts[-1], "count": count}, {**truth, "count": count}
 
 
 def _text(labels: np.ndarray) -> bytes:
@@ -101,8 +100,7 @@ def probe(inputs: Inputs, load_labels: Callable[..., Any]) -> Reads:
         labels = load_labels(file)
         few = load_labels(few_file)  # also allocates what only the first use of the code allocates
         start, count = inputs["start"], inputs["count"]
-        length = len(labels)
-        dirtied = _copied(labels, start, count, inputs["halt"])
+        length, dirtied = len(labels), _copied(labels, start, count)
         for fork in range(FORKS):
             in_child(_read_as_worker, labels, count, few, folder, fork)
         objects, object_array = _count_objects(labels, count)
@@ -152,7 +150,8 @@ def _read_with_halts(labels: Any, count: int, folder: Path, told: str) -> None: 
     parts = []
     for number, (first, end) in enumerate(pairwise([0, *halts, len(places)])):
         parts.append(_read(labels, places[first:end]))
-        mark(folder, _halt(told, number))
+        if number < len(halts):
+            mark(folder, _halt(told, number))
     mark(folder, MEASURE + _digest(np.concatenate(parts)))
 
 
@@ -164,14 +163,10 @@ def _digest(values: np.ndarray) -> str:
     return hashlib.sha256(values.astype(np.int64).tobytes()).hexdigest()
 
 
-def _copied(labels: Any, start: int, count: int, halt: int) -> int | None:  # noqa: ANN401 - the student's
-    """Return the memory that reading copies until the last label, or until a halt, whichever is more."""
+def _copied(labels: Any, start: int, count: int) -> int | None:  # noqa: ANN401 - the student's labels
     # The median of several forks: another thread of this process that writes meanwhile can distort one.
     try:
-        return max(
-            _median([dirtied_bytes(_read_all, labels, start, end) for _ in range(FORKS)])
-            for end in (count, start + halt * STRIDE)
-        )
+        return _median([dirtied_bytes(_read_all, labels, start, count) for _ in range(FORKS)])
     except NotMeasurableError:
         return None
 
@@ -269,7 +264,7 @@ def _copied_by_fork(activity: FileActivity, fork: int, digest: str) -> int | Non
             "once, in load_labels, and let an item depend on nothing but its index.",
         )
     worker, started = activity.of(after.process), activity.used_by(STARTED)
-    halts = [_halt(f"{START}{fork}", number) for number in range(HALTS + 1)]
+    halts = [_halt(f"{START}{fork}", number) for number in range(HALTS)]
     copied = [_copied_until(worker, halt, started) for halt in (*halts, MEASURE + digest)]
     return max((one for one in copied if one is not None), default=None)
 
