@@ -11,7 +11,6 @@ import tempfile
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -32,7 +31,7 @@ from course_utils.system import NotMeasurableError, dirtied_bytes, in_child
 
 FILE, FEW = "labels.txt", "few.txt"
 START, WARM_START = "start", "warm-start"  # files that tell a worker where to start reading and where to halt
-STARTED, BEFORE, WARM = f"{MEASURE}started", f"{MEASURE}before", f"{MEASURE}warm"
+STARTED, BEFORE = f"{MEASURE}started", f"{MEASURE}before"
 COUNT = 1_000_000
 FEW_COUNT = 1_000
 CLASSES = 21_841  # ImageNet-21k
@@ -49,7 +48,6 @@ MAX_OTHER_BYTES = 24 * 2**20
 MAX_QUEUED_BYTES = 2**18
 MAX_OBJECTS = 0.25  # per label
 FORKS = 3
-HALTS = 1  # of a worker, at random places
 
 
 class Reads(TypedDict):
@@ -77,9 +75,9 @@ def make(rng: np.random.Generator, count: int = COUNT) -> tuple[Inputs, Truth]:
     labels, few = rng.integers(0, CLASSES, count), rng.integers(0, CLASSES, FEW_COUNT)
     starts = rng.permutation(STRIDE)[: FORKS + 1].tolist()
     labels[starts] = 0
-    files = {FILE: _text(labels), FEW: _text(few), WARM_START: b"0"}
-    halts = np.sort(rng.integers(1, count // STRIDE, (FORKS, HALTS)))
-    files |= {f"{START}{fork}": _text(np.r_[starts[fork], halts[fork]]) for fork in range(FORKS)}
+    files = {FILE: _text(labels), FEW: _text(few), WARM_START: b"0 1"}
+    halts = rng.integers(1, count // STRIDE, FORKS).tolist()
+    files |= {f"{START}{fork}": f"{starts[fork]} {halts[fork]}".encode() for fork in range(FORKS)}
     chosen = [labels[start::STRIDE] for start in starts]
     truth = {"values": chosen[-1], "few": few, "digests": [_digest(values) for values in chosen[:FORKS]]}
     return {"files": files, "start": starts[-1], "count": count}, {**truth, "count": count}
@@ -138,25 +136,17 @@ def _read_as_worker(
     fork: int,
 ) -> None:
     # First what does not count: memory that this code itself allocates on its first use.
-    mark(folder, WARM)
-    _read_with_halts(few, FEW_COUNT, folder, WARM_START)
+    _read_with_halt(few, FEW_COUNT, folder, WARM_START)
     mark(folder, BEFORE)
-    _read_with_halts(labels, count, folder, f"{START}{fork}")
+    _read_with_halt(labels, count, folder, f"{START}{fork}")
 
 
-def _read_with_halts(labels: Any, count: int, folder: Path, told: str) -> None:  # noqa: ANN401 - the student's
-    start, *halts = map(int, (folder / told).read_text().split())
+def _read_with_halt(labels: Any, count: int, folder: Path, told: str) -> None:  # noqa: ANN401 - the student's
+    start, halt = map(int, (folder / told).read_text().split())
     places = range(start, min(len(labels), count), STRIDE)
-    parts = []
-    for number, (first, end) in enumerate(pairwise([0, *halts, len(places)])):
-        parts.append(_read(labels, places[first:end]))
-        if number < len(halts):
-            mark(folder, _halt(told, number))
-    mark(folder, MEASURE + _digest(np.concatenate(parts)))
-
-
-def _halt(told: str, number: int) -> str:
-    return f"{MEASURE}{told}-{number}"
+    first = _read(labels, places[:halt])
+    mark(folder, MEASURE + told)
+    mark(folder, MEASURE + _digest(np.concatenate([first, _read(labels, places[halt:])])))
 
 
 def _digest(values: np.ndarray) -> str:
@@ -247,7 +237,7 @@ def outside(truth: Truth, activity: FileActivity) -> None:
 
 
 def _copied_by_fork(activity: FileActivity, fork: int, digest: str) -> int | None:
-    """Return the most that a process has copied, at any halt, since it was told which labels to read.
+    """Return what a process has copied since it was told which labels to read, at the halt or the end.
 
     Raises:
         Mistake: No forked process has read the right labels.
@@ -264,14 +254,14 @@ def _copied_by_fork(activity: FileActivity, fork: int, digest: str) -> int | Non
             "once, in load_labels, and let an item depend on nothing but its index.",
         )
     worker, started = activity.of(after.process), activity.used_by(STARTED)
-    halts = [_halt(f"{START}{fork}", number) for number in range(HALTS)]
-    copied = [_copied_until(worker, halt, started) for halt in (*halts, MEASURE + digest)]
+    moments = (f"{MEASURE}{START}{fork}", MEASURE + digest)
+    copied = [_copied_until(worker, moment, started) for moment in moments]
     return max((one for one in copied if one is not None), default=None)
 
 
-def _copied_until(worker: FileActivity, halt: str, started: Usage | None) -> int | None:
+def _copied_until(worker: FileActivity, moment: str, started: Usage | None) -> int | None:
     """Return what a worker has copied until a mark, and check what it and other processes hold by then."""
-    used, total = worker.used_between(BEFORE, halt), worker.used_by(halt)
+    used, total = worker.used_between(BEFORE, moment), worker.used_by(moment)
     if used is None or total is None or started is None:
         return None
     # Workers of a loader that another cell has left open are there from the beginning.

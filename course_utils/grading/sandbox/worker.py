@@ -165,8 +165,8 @@ def _stopped_at(shell: InteractiveShell, error: BaseException) -> int:
 
 
 def _run_check(shell: InteractiveShell, step: StepRequest) -> StepReply:
-    _stop_tracing()
     try:
+        _stop_tracing()
         check: Check = getattr(importlib.import_module(step.module), step.check)
         answers = eval(f"({step.source})", shell.user_ns)
         handle = Handle(step.world) if step.world else None
