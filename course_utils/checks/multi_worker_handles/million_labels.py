@@ -31,7 +31,7 @@ from course_utils.system import NotMeasurableError, dirtied_bytes, in_child
 
 FILE, FEW = "labels.txt", "few.txt"
 START, WARM_START = "start", "warm-start"  # files that tell a worker where to start reading and where to halt
-STARTED, BEFORE = f"{MEASURE}started", f"{MEASURE}before"
+STARTED, BEFORE, WARM = f"{MEASURE}started", f"{MEASURE}before", "mark-warm-"
 COUNT = 1_000_000
 FEW_COUNT = 1_000
 CLASSES = 21_841  # ImageNet-21k
@@ -135,18 +135,24 @@ def _read_as_worker(
     folder: Path,
     fork: int,
 ) -> None:
-    # First what does not count: memory that this code itself allocates on its first use.
-    _read_with_halt(few, FEW_COUNT, folder, WARM_START)
+    # First what does not count, nor is measured: memory that this code itself allocates on its first use.
+    _read_with_halt(few, FEW_COUNT, folder, WARM_START, WARM)
     mark(folder, BEFORE)
-    _read_with_halt(labels, count, folder, f"{START}{fork}")
+    _read_with_halt(labels, count, folder, f"{START}{fork}", MEASURE)
 
 
-def _read_with_halt(labels: Any, count: int, folder: Path, told: str) -> None:  # noqa: ANN401 - the student's
+def _read_with_halt(
+    labels: Any,  # noqa: ANN401 - the student's
+    count: int,
+    folder: Path,
+    told: str,
+    kind: str,
+) -> None:
     start, halt = map(int, (folder / told).read_text().split())
     places = range(start, min(len(labels), count), STRIDE)
     first = _read(labels, places[:halt])
-    mark(folder, MEASURE + told)
-    mark(folder, MEASURE + _digest(np.concatenate([first, _read(labels, places[halt:])])))
+    mark(folder, kind + told)
+    mark(folder, kind + _digest(np.concatenate([first, _read(labels, places[halt:])])))
 
 
 def _digest(values: np.ndarray) -> str:

@@ -27,7 +27,11 @@ SHARED_MEMORY = "shm"  # the folder in /dev
 _PATIENCE = 0.01  # seconds until a thread that has sent a request sleeps
 # Places in /proc/<pid>/stat after the command: parent, page faults of the process and of its ended children.
 _PARENT, _FAULTS, _CHILD_FAULTS = 1, 7, 8
-_MAPPING = re.compile(r"[0-9a-f]+-[0-9a-f]+ \S+(\S) \S+ \S+ (\d+)")  # private or shared, and inode
+# A mapping in smaps: private or shared, its inode, and, in this order, memory in kB.
+_MAPPING = re.compile(
+    r"^[0-9a-f]+-[0-9a-f]+ \S+(\S) \S+ \S+ (\d+).*?^Private_Dirty: +(\d+).*?^Anonymous: +(\d+)",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 class Callers:
@@ -109,18 +113,16 @@ class Callers:
         Of a file that is mapped privately, the pages that were written to are such memory, too; the others
         belong to the file, even where it was written to.
         """
-        total, mapped = self._touched_bytes(process, _CHILD_FAULTS), ("p", "0")
-        dirty = 0
-        lines = self._text(process, "smaps").splitlines()
-        for line in lines:
-            if heading := _MAPPING.match(line):
-                mapped, dirty = (heading[1], heading[2]), 0
-            elif line.startswith("Private_Dirty:"):
-                dirty = int(line.split()[1]) * 1024
-                total += dirty if mapped[1] == "0" else 0
-            elif line.startswith("Anonymous:") and mapped[0] == "p" and mapped[1] != "0":
-                total += min(dirty, int(line.split()[1]) * 1024)
-        return total if lines else None
+        mappings = _MAPPING.findall(self._text(process, "smaps"))
+        if not mappings:
+            return None
+        kilobytes = 0
+        for sharing, inode, dirty, anonymous in mappings:
+            if inode == "0":
+                kilobytes += int(dirty)
+            elif sharing == "p":
+                kilobytes += min(int(dirty), int(anonymous))
+        return self._touched_bytes(process, _CHILD_FAULTS) + kilobytes * 1024
 
     def _field(self, thread: int, file: str, pattern: str) -> int | None:
         found = re.search(pattern, self._text(thread, file), re.MULTILINE)

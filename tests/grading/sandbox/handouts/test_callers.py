@@ -19,7 +19,7 @@ def callers(tmp_path):
         (folder / "fd").mkdir(parents=True)
         (folder / "stat").write_text(f"{pid} (a name) x) S {parent} 0 0 0 0 0 {faults} 3 0")
         (folder / "io").write_text("rchar: 5\nwchar: 6")
-        (folder / "smaps").write_text("00-10 rw-p 00 00:00 0\nPrivate_Dirty: 4 kB\n")
+        (folder / "smaps").write_text("00-10 rw-p 00 00:00 0\nPrivate_Dirty: 4 kB\nAnonymous: 4 kB\n")
         (folder / "smaps_rollup").write_text(f"Pss_Anon: {private} kB\nSwapPss: 0 kB")
         (folder / "maps").write_text("1000-3000 rw-s 0 00:01 77 /memfd:x (deleted)\n" if pid == 4 else "")
     return Callers(tmp_path / "proc")
