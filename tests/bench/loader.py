@@ -52,8 +52,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--crops", action="store_true", help="random crops of full-size photographs")
-    parser.add_argument("--checksums", action="store_true", help="CPU time of FastLoader's checksums only")
-    parser.add_argument("--cold", action="store_true", help="FastLoader's epochs from the disk only")
+    alone = parser.add_mutually_exclusive_group()
+    alone.add_argument("--checksums", action="store_true", help="CPU time of FastLoader's checksums only")
+    alone.add_argument("--cold", action="store_true", help="FastLoader's epochs from the disk only")
     parser.add_argument(
         "--data",
         type=Path,
@@ -76,6 +77,14 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=Path("build/bench"))
     parser.add_argument("--record", action="store_true", help="write what lessons and book show of it")
     args = parser.parse_args(arguments)
+    if args.checksums or args.cold:
+        kept = {"checksums", "cold", "rounds", "record"}
+        changed = [key for key, value in vars(args).items() if value != parser.get_default(key)]
+        if ignored := [f"--{key.replace('_', '-')}" for key in changed if key not in kept]:
+            parser.error(
+                "--checksums and --cold have photographs and settings of their own: leave out "
+                + ", ".join(ignored)
+            )
     args.cores = args.cores or sorted({usable_cores()} if args.crops else {1, usable_cores()})
     args.rounds = args.rounds if args.rounds is not None else 15 if args.checksums or args.cold else 3
     args.images = args.images or (400 if args.crops else None)

@@ -12,6 +12,7 @@ from PIL import Image
 from torchvision.transforms import RandomResizedCrop
 
 from course_utils.storage import page_cache
+from tests.bench import loader
 from tests.bench.loading import cold_epochs, crop_parameters
 from tests.bench.loading.child import measure, seen
 from tests.bench.loading.peer import peers
@@ -159,3 +160,11 @@ def test_cold_epochs_are_compared_with_the_warm_ones_around(tmp_path, image_set,
     assert cached[2] == cached[4] == 0
     assert min(cached[1], cached[3], cached[5]) > 0.8
     assert cold_epochs.row("decoded", found).count("|") == 6
+
+
+@pytest.mark.parametrize("mode", ["--checksums", "--cold"])
+def test_options_that_a_mode_ignores_are_refused(capsys, mode):
+    assert loader.parse([mode, "--rounds", "2", "--record"]).rounds == 2
+    with pytest.raises(SystemExit):
+        loader.parse([mode, "--images", "10", "--batch-size", "8"])
+    assert "leave out --images, --batch-size" in capsys.readouterr().err
