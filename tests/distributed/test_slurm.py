@@ -33,7 +33,7 @@ def test_job_that_is_stopped_once_and_killed_once_equals_an_undisturbed_one(tmp_
         job = node.run("sbatch", "--parsable", f"--output={folder}/log", str(folder / "job.sh")).strip()
         wait_until(lambda: len(record.steps()) >= 8, folder)
         (copy,) = scratch.glob("part0.zip-*/part0.zip")
-        assert {arguments[3] for arguments in ranks_that_run()} == {str(copy)}
+        assert {arguments[3] for arguments in ranks_that_run(folder)} == {str(copy)}
         node.run("scancel", "--signal=USR1", "--batch", job)  # what Slurm does before the time limit
         wait_until(lambda: len(record.steps()) >= 25, folder)
         node.run("scontrol", "requeue", job)  # what Slurm does when a node fails
@@ -48,10 +48,11 @@ def test_job_that_is_stopped_once_and_killed_once_equals_an_undisturbed_one(tmp_
     assert "complete" in log
 
 
-def ranks_that_run():
-    """Return the command lines of the ranks: of Python, without the shells and srun, which name it, too."""
+def ranks_that_run(folder: Path):
+    """Return the command lines of a job's ranks: of Python, not of the shells and srun, which name it."""
     lines = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
-    return [line for line in lines if line[1:3] == ["-m", "course_utils.distributed.train"]]
+    ranks = [line for line in lines if line[1:3] == ["-m", "course_utils.distributed.train"]]
+    return [line for line in ranks if str(folder) in line]  # not those of a test that runs beside this one
 
 
 def wait_until(happened, folder: Path, seconds=240):

@@ -35,6 +35,9 @@ others = [pid for pid in os.listdir('/proc') if pid.isdigit() and pid != str(os.
 assert others
 for pid in others:
 """
+# A search of all that a submission sees, but for installed packages; how long it takes depends on the disk.
+FIND = r"find / \( -path /proc -o -path /sys -o -path /usr -o -name site-packages \) -prune -o"
+SEARCHED = ("wrong", "timed out")
 TRUTH = """
 def total_of(numbers):
     import gc
@@ -73,7 +76,7 @@ def _linked_notebook(path: Path):
 PRINT = "\nimport pathlib\nfor path in pathlib.Path().rglob('*'):\n    print(path, path.read_bytes()[:500])"
 
 ATTACKS = {
-    "read_all_files": code(SEARCH + "search('/')"),
+    "read_all_files": code(SEARCH + "search('/')", *SEARCHED),
     "read_upwards": code(SEARCH + "search('..', '../..', '../../..')"),
     "read_homes": code(SEARCH + "search('/root', '/home', os.path.expanduser('~'))"),
     "read_environment": code("import os\nprint(dict(os.environ))"),
@@ -88,12 +91,15 @@ ATTACKS = {
         "        except OSError as error:\n            print(error)"
     ),
     "read_gradebook": code(
-        "import os\nos.system(r'find / -name site-packages -prune -o \\( -name \"*.db\" -o -name marks \\) -print 2>/dev/null')"
+        "import os\n" rf"""os.system(r'{FIND} \( -name "*.db" -o -name marks \) -print 2>/dev/null')""",
+        *SEARCHED,
     ),
     "read_solutions": code(
-        "import os\nos.system('find / -path /proc -prune -o -name \"*arithmetic*ipynb\" -print 2>/dev/null')"
+        "import os\n" rf"""os.system(r'{FIND} -name "*arithmetic*ipynb" -print 2>/dev/null')""", *SEARCHED
     ),
-    "read_repository": code("import os\nos.system('git -C / log; find / -name .git 2>/dev/null')"),
+    "read_repository": code(
+        "import os\n" rf"os.system(r'git -C / log; {FIND} -name .git -print 2>/dev/null')", *SEARCHED
+    ),
     "read_history": code("print(In, Out, _ih, get_ipython().history_manager)"),
     "read_kernel_log": code("import os\nos.system('dmesg; cat /dev/kmsg /proc/kcore | head -c 100')"),
     "truth_by_garbage_collector": Attack(TRUTH),
