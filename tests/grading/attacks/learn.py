@@ -12,6 +12,8 @@ def search(*roots, most=20000):
         for parent, folders, files in os.walk(root):
             folders[:] = [name for name in folders if name not in ('site-packages', 'usr', 'proc', 'sys', 'lib', 'dev')]
             for name in files:
+                if name.endswith(('.JPEG', '.png', '.zip')):
+                    continue  # the course's data
                 path = os.path.join(parent, name)
                 try:
                     text = open(path, 'rb').read(10**6)
@@ -35,9 +37,8 @@ others = [pid for pid in os.listdir('/proc') if pid.isdigit() and pid != str(os.
 assert others
 for pid in others:
 """
-# A search of all that a submission sees, but for installed packages; how long it takes depends on the disk.
+# All that a submission sees but installed packages, which would take longer than a cell may on a cold disk.
 FIND = r"find / \( -path /proc -o -path /sys -o -path /usr -o -name site-packages \) -prune -o"
-SEARCHED = ("wrong", "timed out")
 TRUTH = """
 def total_of(numbers):
     import gc
@@ -76,7 +77,7 @@ def _linked_notebook(path: Path):
 PRINT = "\nimport pathlib\nfor path in pathlib.Path().rglob('*'):\n    print(path, path.read_bytes()[:500])"
 
 ATTACKS = {
-    "read_all_files": code(SEARCH + "search('/')", *SEARCHED),
+    "read_all_files": code(SEARCH + "search('/')"),
     "read_upwards": code(SEARCH + "search('..', '../..', '../../..')"),
     "read_homes": code(SEARCH + "search('/root', '/home', os.path.expanduser('~'))"),
     "read_environment": code("import os\nprint(dict(os.environ))"),
@@ -92,13 +93,12 @@ ATTACKS = {
     ),
     "read_gradebook": code(
         "import os\n" rf"""os.system(r'{FIND} \( -name "*.db" -o -name marks \) -print 2>/dev/null')""",
-        *SEARCHED,
     ),
     "read_solutions": code(
-        "import os\n" rf"""os.system(r'{FIND} -name "*arithmetic*ipynb" -print 2>/dev/null')""", *SEARCHED
+        "import os\n" rf"""os.system(r'{FIND} -name "*arithmetic*ipynb" -print 2>/dev/null')"""
     ),
     "read_repository": code(
-        "import os\n" rf"os.system(r'git -C / log; {FIND} -name .git -print 2>/dev/null')", *SEARCHED
+        "import os\n" rf"os.system(r'git -C / log; {FIND} -name .git -print 2>/dev/null')"
     ),
     "read_history": code("print(In, Out, _ih, get_ipython().history_manager)"),
     "read_kernel_log": code("import os\nos.system('dmesg; cat /dev/kmsg /proc/kcore | head -c 100')"),
