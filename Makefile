@@ -13,6 +13,7 @@ BOOK_OPTIONS ?=
 JOBS    ?= 3
 FORCE   ?= no
 TORCH   ?=
+EXCHANGE ?=
 STUDENTS ?= ../feeding-the-gpu-students
 
 # The scripts beside this file. The folder may have a space in its name, so paths are quoted, or relative.
@@ -26,7 +27,8 @@ PEERS := $(VENV)-bench
 SPACE := $(subst ,, )
 READY := $(subst $(SPACE),\ ,$(VENV))/.complete
 PEERS_READY := $(subst $(SPACE),\ ,$(PEERS))/.complete
-# What JupyterLab opens: a lesson, or the start page; where that could not be written, the first lesson.
+# What JupyterLab opens: a lesson, or the start page; where that could not be written, the first lesson. The students'
+# repository holds a start page, for a Hub, and git shows no change there that nobody made.
 NOTEBOOK = $(firstword $(wildcard notebooks/$(LESSON)*/*.ipynb))
 START_PAGE = notebooks/index.ipynb
 PAGE = $(if $(LESSON),$(NOTEBOOK),$$(ls $(START_PAGE) 2>/dev/null || echo "$(NOTEBOOK)"))
@@ -50,7 +52,8 @@ options:
 	@$(TOOLS)/options.sh "$(PORT)" "$(LESSON)" "$(NOTEBOOK)" "$(VENV)" "$(if $(filter file,$(origin PYTHON)),,$(PYTHON))"
 
 serve: options
-	@$(RUN) python -m course_utils.start_page --write notebooks || true
+	@git ls-files --error-unmatch $(START_PAGE) >/dev/null 2>&1 || \
+	    $(RUN) python -m course_utils.start_page --write notebooks || true
 	@$(RUN) jupyter lab $(LAB_OPTIONS) || \
 	    $(TOOLS)/fail.sh "JupyterLab did not start, or stopped with an error (above)." "try another port: make lab PORT=8899"
 
@@ -78,8 +81,8 @@ release: $(READY)  ## notebooks/, generated afresh from solutions/ (FORCE=yes wh
 	@$(RUN) python -m course_utils.grading.nbgrader_plugins.release $(if $(filter yes,$(FORCE)),--force)
 	@echo "notebooks/ is generated from solutions/."
 
-students: $(READY)  ## the repository for students, without solutions, in a folder beside this one (STUDENTS=folder)
-	@$(RUN) python -m course_utils.grading.site.student_repository "$(STUDENTS)"
+students: $(READY)  ## the repository for students, without solutions, in a folder beside this one (STUDENTS=folder EXCHANGE=folder)
+	@$(RUN) python -m course_utils.grading.site.student_repository "$(STUDENTS)" $(if $(EXCHANGE),--exchange "$(EXCHANGE)")
 
 collect: $(READY)  ## what students handed in, from the exchange (GRADE_OPTIONS="--lesson 01_jpeg_vs_zip --student ann")
 	@$(GRADING) collect $(GRADE_OPTIONS)
@@ -115,4 +118,5 @@ $(PEERS_READY): tests/bench/requirements.txt tests/bench/ffcv.txt
 	@$(TOOLS)/ffcv.sh "$(PEERS)"
 
 clean:  ## remove the environments and caches; data, lessons and grading stay
+	@$(TOOLS)/owned.sh "$(VENV)"
 	@rm -rf "$(VENV)" "$(PEERS)" .tools .tools.log .mypy_cache .pytest_cache .ruff_cache .hypothesis artifacts

@@ -14,6 +14,12 @@ case "$port" in
 esac
 [ "$valid" = yes ] || fail "PORT=$port is not a port." "choose a number from 1024 to 65535: make lab PORT=8899"
 
+# JupyterLab keeps its connection files there, and says only that it stopped.
+state=${JUPYTER_RUNTIME_DIR:-${JUPYTER_DATA_DIR:-${XDG_DATA_HOME:-${HOME:-/nonexistent}}}}
+{ mkdir -p "$state" && [ -w "$state" ]; } 2>/dev/null ||
+    fail "$state cannot be written, and JupyterLab keeps its files there." \
+         "make it writable, or name a home folder that is: HOME=/a/folder/of/yours make lab"
+
 if [ -z "$notebook" ]; then
     lessons=$(cd notebooks 2>/dev/null && ls -d [0-9]* 2>/dev/null | tr '\n' ' ')
     fail "there is no lesson${lesson:+ $lesson}." "choose one of ${lessons:-those in notebooks/}, by its number: make lab LESSON=00"

@@ -8,6 +8,8 @@ uv=uv
 
 fail() { "$(dirname "$0")/fail.sh" "$@"; exit 1; }
 
+"$(dirname "$0")/owned.sh" "$venv"
+
 check_python() {
     command -v "$python" >/dev/null ||
         fail "there is no Python called '$python'." "install Python 3.11 to 3.14, or name yours: make lab PYTHON=python3.12"
@@ -33,7 +35,7 @@ fetch_uv() {
 }
 
 case "${TORCH:-}" in
-    '') size=6 ;;
+    '') size=7 ;;
     cpu) size=2 ;;
     *) fail "there is no TORCH=$TORCH." "TORCH=cpu installs PyTorch without the libraries of GPUs; leave TORCH out for both" ;;
 esac
@@ -58,6 +60,11 @@ fi
 mkdir -p "$venv/etc/jupyter/labconfig" &&
     printf '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}\n' \
         >"$venv/etc/jupyter/labconfig/default_setting_overrides.json"
-# A student's clone has one that leaves out what only teachers use.
-[ ! -f "$(dirname "$0")/page_config.json" ] || cp "$(dirname "$0")/page_config.json" "$venv/etc/jupyter/labconfig/"
-touch "$venv/.complete"
+# A student's clone has one that leaves out what only teachers use; and nbgrader's commands, which read the configuration
+# of the folder where they are called, find the clone's from each of its folders.
+if [ -f "$(dirname "$0")/page_config.json" ]; then
+    cp "$(dirname "$0")/page_config.json" "$venv/etc/jupyter/labconfig/"
+    "$venv/bin/python" -c 'import os; print(f"load_subconfig(\"nbgrader_config.py\", path={os.getcwd()!r})")' \
+        >"$venv/etc/jupyter/nbgrader_config.py"
+fi
+pwd -P >"$venv/.complete"

@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 project = "Feeding the GPU"
-author = "The authors of Feeding the GPU"
+author = "The maintainers of Feeding the GPU"
 copyright = f"{author}; text CC BY 4.0, code Apache-2.0"
 version = release = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"][
     "version"
@@ -29,6 +29,7 @@ html_theme = "sphinx_book_theme"
 html_title = "Feeding the GPU"
 html_static_path = ["_static"]
 templates_path = ["_templates"]
+html_search_scorer = str(Path(__file__).with_name("search_scorer.js"))
 html_use_index = False
 html_domain_indices = False
 html_css_files = ["book.css"]
@@ -39,6 +40,8 @@ html_theme_options = {
     "use_download_button": False,
     "use_fullscreen_button": False,
     "show_toc_level": 2,
+    # The sidebar has a search already.
+    "navbar_persistent": [],
     # Without the switches that open a part of the sidebar: they have no name for screen readers.
     "max_navbar_depth": 1,
     "pygments_light_style": "a11y-high-contrast-light",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
-from course_utils.grading.site import deploy
+from course_utils.grading.site import deployment
 
 BRANCH = "main"
 
@@ -37,7 +37,7 @@ class OpenLinks:
         )
 
     def _hub(self, path: str) -> str:
-        return deploy.students_link(self.hub, self.repository, path) if self.hub else ""
+        return deployment.students_link(self.hub, self.repository, path) if self.hub else ""
 
     def _binder(self, path: str) -> str:
         name = self._github()

@@ -58,7 +58,10 @@ def run(count: int, rounds: int, workers: int, scratch: Path | None) -> None:
         tar = write_collection(Path(folder) / "collection.tar", count)
         source = CollectionSource(tar, tar.with_suffix(".txt"), count, seed=0)
         listing = list_images(tar)
-        files = [read_bytes(tar, listing[number]) for number in range(min(len(listing), len(PHOTOGRAPHS)))]
+        files = [
+            read_bytes(tar, listing[number], listing.status)
+            for number in range(min(len(listing), len(PHOTOGRAPHS)))
+        ]
         print(f"{count:,} images per round, {workers} workers, {rounds} rounds: median (minimum to maximum)")
         compare("imagenet", source, FilePixelWork(files), workers, rounds, Path(folder))
         photos = PhotoSource(count, seed=0)

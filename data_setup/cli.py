@@ -44,7 +44,8 @@ def _explain(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "the disk or your quota is full. Make room, then run the same command again to resume."
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        return f"{where} cannot be written ({error.strerror}); choose another folder with --out"
+        reason = f"{where} cannot be written ({error.strerror})"
+        return f"{reason}; choose another folder: COURSE_DATA=FOLDER, or --out"
     return f"{where}: {error.strerror or error}"
 
 

@@ -1,5 +1,6 @@
 """The first commands of a new student: the environment, the options of `make lab`, and their advice."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -96,7 +97,7 @@ def test_uv_is_fetched_when_it_is_absent(clone: Path):
     done = make_venv(clone, "new")
     assert done.returncode == 0, done.stderr
     assert "Fetching uv" in done.stdout
-    assert (clone / ".venv" / ".complete").exists()
+    assert (clone / ".venv" / ".complete").read_text() == f"{clone.resolve()}\n"
 
 
 _PYTHON_THAT_INSTALLS_A_UV = """
@@ -209,6 +210,47 @@ def test_impossible_option_is_refused_before_any_work(
     assert message in done.stderr
     assert "What to do:" in done.stderr
     assert not done.stdout
+
+
+def test_start_page_that_git_tracks_stays_as_it_is(installed: Path):
+    """In the students' repository, where a lesson that was opened is the only change."""
+    (installed / "notebooks" / "index.ipynb").write_text("the page of the repository")
+    for words in ("init -q", "add notebooks", "-c user.name=t -c user.email=t@example.org commit -qm page"):
+        subprocess.run(["git", *words.split()], cwd=installed, check=True)
+    assert "start_page --write" not in make(installed, "serve").stdout
+    subprocess.run(["git", "rm", "-q", "--cached", "notebooks/index.ipynb"], cwd=installed, check=True)
+    assert "start_page --write" in make(installed, "serve").stdout
+
+
+@pytest.mark.parametrize("words", [["lab"], ["serve"]])
+def test_home_that_cannot_be_written_is_named_before_any_work(installed: Path, monkeypatch, words):
+    (installed / "home").touch()  # root may write into any folder, but not below a file
+    for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(installed / "home" / "ann"))
+    done = make(installed, *words)
+    assert done.returncode != 0
+    assert f"{installed}/home/ann cannot be written" in done.stderr
+    assert "another port" not in done.stderr
+    assert not done.stdout
+
+
+@pytest.mark.parametrize("target", ["data", "grade", "clean"])
+def test_environment_of_another_folder_is_neither_installed_nor_removed(installed: Path, target: str):
+    """As that of a site, after a newer version was checked out beside it."""
+    mark = installed / ".venv" / ".complete"
+    mark.write_text("/shared/teacher\nrevision\nnumpy==2.0\n")
+    os.utime(mark, (0, 0))
+    done = make(installed, target)
+    assert done.returncode != 0
+    assert "the environment .venv belongs to /shared/teacher" in done.stderr
+    assert "python -m course_utils.grading.site TEACHER_DIR" in done.stderr
+    assert mark.read_text().startswith("/shared/teacher\n")
+
+
+def test_environment_of_another_folder_serves_while_it_is_up_to_date(installed: Path):
+    (installed / ".venv" / ".complete").write_text("/shared/teacher\n")
+    assert make(installed, "grade").stdout.startswith("python -m course_utils.grading grade")
 
 
 def test_clean_leaves_data_and_lessons(installed: Path):

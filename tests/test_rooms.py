@@ -17,15 +17,15 @@ MOST_MODULES = 12
 
 # What each room may import of the others. A room that is not listed may import none.
 MAY_IMPORT = {
-    "course_utils.data": {"cropping", "data.zips", "paths"},
+    "course_utils.data": {"cropping", "data.zips", "paths", "system"},
     "course_utils.data.zips": {"system"},
     "course_utils.loading": {"cropping", "data", "system"},
     "course_utils.storage": {"loading"},
     "course_utils.distributed": {"cropping", "data", "distributed.batch", "loading", "system", "training"},
     "course_utils.distributed.batch": {"scratch", "system"},
-    "course_utils.formats": {"data"},
+    "course_utils.formats": {"data", "system"},
     "course_utils.format_trials": {"formats", "system"},
-    "course_utils.scratch": {"storage"},
+    "course_utils.scratch": {"data", "storage"},
     "course_utils.measure": {"figures", "loading", "storage", "system"},
     "course_utils.pipeline": {"data", "figures", "loading", "paths", "system", "training"},
     "course_utils.scaling": {"figures", "pipeline", "storage"},
@@ -59,13 +59,13 @@ MAY_IMPORT = {
         "checks.core", "grading.course", "grading.links", "grading.notebook", "grading.scoring",
         "grading.submission", "start_page", "system", "validation",
     },
-    "course_utils.grading.site": {"start_page", "update"},
+    "course_utils.grading.site": {"grading.course", "start_page", "update"},
     "course_utils.grading": {
         "exchange", "grading.course", "grading.nbgrader_plugins", "grading.sandbox", "grading.scoring",
         "grading.submission", "system",
     },
     "data_setup.format": {"paths"},
-    "data_setup.sources": {"data", "data_setup.create", "data_setup.format"},
+    "data_setup.sources": {"data", "data_setup.create", "data_setup.format", "system"},
     "data_setup.create": {"data", "data_setup.format", "system"},
     "data_setup.lesson_assets": {"data", "figures", "data_setup.format", "data_setup.sources"},
     "data_setup.inspect": {"data", "data_setup.create", "data_setup.format", "system"},
@@ -101,7 +101,7 @@ ONLY_IN = {
     ),
     "time": ("course_utils.distributed", "course_utils.fakes", "course_utils.format_trials",
              "course_utils.grading", "course_utils.measure", "course_utils.pipeline", "course_utils.storage",
-             "course_utils.training", "data_setup"),
+             "course_utils.system.transient_errors", "course_utils.training", "data_setup"),
 }  # fmt: skip
 
 

@@ -14,8 +14,23 @@ from PIL import Image
 from PIL.JpegImagePlugin import JpegImageFile
 from simplejpeg import decode_jpeg
 
+from course_utils.data.zips import without_waiting
+
 IMAGE_FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF")  # Pillow would start Ghostscript for EPS
+SIGNATURES: dict[str, bytes | tuple[bytes, ...]] = {
+    "JPEG": b"\xff\xd8",
+    "PNG": b"\x89PNG\r\n",
+    "WEBP": b"RIFF",
+    "BMP": b"BM",
+    "GIF": b"GIF8",
+    "TIFF": (b"II*\0", b"MM\0*"),
+}
 BLOCK = 65536  # bytes per read, as many as Pillow's
+
+
+def image_format(start: bytes) -> str | None:
+    """Return the format of an image file by its first bytes; None if it is none of these."""
+    return next((name for name, signature in SIGNATURES.items() if start.startswith(signature)), None)
 
 
 def decode_rgb(file: str | Path | IO[bytes]) -> np.ndarray:
@@ -24,6 +39,9 @@ def decode_rgb(file: str | Path | IO[bytes]) -> np.ndarray:
     Raises:
         Exception: It cannot be read or decoded, or is damaged: nearly any, as Pillow's formats differ.
     """
+    if isinstance(file, str | Path):
+        with open(file, "rb", opener=without_waiting) as opened:
+            return decode_rgb(opened)
     with Image.open(file, formats=IMAGE_FORMATS) as image:
         data = _whole_file(image)
         if isinstance(image, JpegImageFile) and image.mode == "RGB":

@@ -3,13 +3,16 @@
 import io
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import torch
 from torch.utils.data import Dataset
 
 from course_utils.data.image_files import decode_rgb
-from course_utils.data.pack import LABELS_NAME, PackError
+from course_utils.data.pack import LABELS_NAME, BrokenSampleError, PackError, labels_of_lines
+from course_utils.data.zips import is_of_content, named, read_regular_file
+from course_utils.system import retry_transient
 
 Transform = Callable[[torch.Tensor], torch.Tensor]
 Sample = tuple[torch.Tensor, int]
@@ -19,20 +22,24 @@ def decode_image(source: str | Path | io.BytesIO, name: str) -> torch.Tensor:
     """Decode an image file into a uint8 RGB tensor (3, H, W), with the same pixels as Pillow's.
 
     Raises:
-        PackError: The image cannot be decoded or is damaged, even if Pillow alone would return a picture; the
-            message contains `name`.
+        BrokenSampleError: The image cannot be decoded or is damaged, even if Pillow alone would return a
+            picture; the message contains `name`.
+        OSError: The file is missing, or the disk fails, also when asked again.
     """
     try:
-        return torch.from_numpy(decode_rgb(source)).permute(2, 0, 1)
+        return torch.from_numpy(retry_transient(partial(decode_rgb, source))).permute(2, 0, 1)
     except Exception as error:  # Pillow raises nearly anything for a damaged file
-        raise PackError(f"{name} cannot be decoded as an image: {error}") from error
+        if isinstance(error, OSError) and not is_of_content(error):
+            raise named(error, name) from error
+        raise BrokenSampleError(f"{name} cannot be decoded as an image: {error}") from error
 
 
 class JpegDataset(Dataset[Sample]):
     """Images as single files, as in an unpacked archive.
 
     A damaged structure of a file is an error. But JPEG has no checksum: seven of ten flipped bits give other
-    pixels without an error. `VerifiedJpegDataset` notices them in a set that has a manifest.
+    pixels without an error, and a file may be replaced while the dataset is open. `VerifiedJpegDataset`
+    notices both in a set that has a manifest.
 
     Args:
         path: Folder with ``*.JPEG`` files and `validation_labels_10k.txt`: one integer per line, in
@@ -40,9 +47,9 @@ class JpegDataset(Dataset[Sample]):
         transform: Applied to each image, a uint8 RGB tensor (3, H, W).
 
     Raises:
-        FileNotFoundError: The folder or its labels are missing.
+        OSError: The folder or its labels are missing, or the disk fails.
         PackError: There are no images, a label is not a whole number, or the numbers of images and labels
-            differ; reading a sample raises it for a damaged image.
+            differ. Reading a sample raises `BrokenSampleError` for a damaged image.
     """
 
     def __init__(self, path: Path | str, transform: Transform | None = None) -> None:
@@ -72,6 +79,8 @@ def _is_jpeg(entry: "os.DirEntry[str]") -> bool:
 
 def _labels(path: Path) -> list[int]:
     try:
-        return [int(line) for line in path.read_text().split()]
+        return labels_of_lines(read_regular_file(path, "file of labels").decode())
+    except PackError:
+        raise
     except ValueError as error:  # includes text that is not UTF-8
         raise PackError(f"{path}: {error}; it should hold one whole number per line") from error

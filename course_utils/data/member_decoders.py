@@ -1,13 +1,13 @@
 """Decode members of one pack into arrays, whole or only a part of them."""
 
-from functools import partial
 from typing import Protocol
 
 import numpy as np
 from simplejpeg import decode_jpeg
 
 from course_utils.cropping import CutOf, decode_cut_into, read_header, resize_into
-from course_utils.data.pack import PackError, RawLayout
+from course_utils.data.image_files import image_format
+from course_utils.data.pack import BrokenSampleError, PackError, RawLayout
 from course_utils.data.zips import ZipIndex
 
 Shape = tuple[int, ...]
@@ -16,8 +16,14 @@ Shape = tuple[int, ...]
 class MemberDecoder(Protocol):
     """Decodes the members of a pack.
 
-    For a broken one, each method raises ValueError, OSError or BadZipFile.
+    For a damaged one, each method raises ValueError or BadZipFile; PackError for one of another size;
+    ChangedFileError if the file has changed, and OSError if the disk fails.
+
+    Attributes:
+        check: Compare each member with its checksum.
     """
+
+    check: bool
 
     def shape(self, member: int) -> Shape:
         """Return height, width and 3."""
@@ -45,13 +51,12 @@ def decoder(index: ZipIndex, layout: RawLayout | None, verify: bool) -> MemberDe
 class JpegMembers:
     """Members that are JPEG files."""
 
-    def __init__(self, index: ZipIndex, verify: bool) -> None:
-        self._read = partial(index.read, check=verify)
+    def __init__(self, index: ZipIndex, check: bool) -> None:
+        self._index, self.check = index, check
 
     def shape(self, member: int) -> Shape:
         """Return height, width and 3, without decoding."""
-        height, width, *_ = read_header(self._read(member))
-        return height, width, 3
+        return _shape_in(self._read(member))
 
     def read_into(self, member: int, pixels: np.ndarray) -> None:
         """Decode a member straight into an array."""
@@ -59,21 +64,41 @@ class JpegMembers:
         try:
             found = decode_jpeg(data, buffer=pixels)
         except ValueError:
-            _refuse_other_shape((*read_header(data)[:2], 3), pixels.shape)  # too large for the buffer
+            if _shape_in(data) != pixels.shape:  # too large for the buffer, or its header is damaged
+                _refuse_other_shape(decode_jpeg(data).shape, pixels.shape)
             raise
         _refuse_other_shape(found.shape, pixels.shape)
 
     def read_cut_into(self, member: int, cut_of: CutOf, pixels: np.ndarray) -> None:
         """Decode only what a part needs."""
-        decode_cut_into(self._read(member), cut_of, pixels)
+        data = self._read(member)
+        try:
+            decode_cut_into(data, cut_of, pixels)
+        except ValueError:
+            _shape_in(data)  # raises a better error for what is no JPEG file
+            raise
+
+    def _read(self, member: int) -> memoryview:
+        return self._index.read(member, self.check)
+
+
+def _shape_in(data: memoryview) -> Shape:
+    """Return the shape that the header of a JPEG file states."""
+    try:
+        height, width, *_ = read_header(data)
+    except ValueError as error:
+        other = image_format(bytes(data[:16]))
+        if other in (None, "JPEG"):
+            raise
+        raise BrokenSampleError(f"it is a {other} file under this name, and not a JPEG file") from error
+    return height, width, 3
 
 
 class RawRows:
     """Members that are raw pixels, row by row: HWC."""
 
-    def __init__(self, index: ZipIndex, layout: RawLayout, verify: bool) -> None:
-        self._layout, self._read = layout, partial(index.read, check=verify)
-        self._read_into = partial(index.read_into, check=verify)
+    def __init__(self, index: ZipIndex, layout: RawLayout, check: bool) -> None:
+        self._index, self._layout, self.check = index, layout, check
         height, width = (layout.shape[layout.order.index(axis)] for axis in "HW")
         self._shape = height, width, 3
 
@@ -84,7 +109,7 @@ class RawRows:
     def read_into(self, member: int, pixels: np.ndarray) -> None:
         """Read a member straight into an array."""
         _refuse_other_shape(self._shape, pixels.shape)
-        self._read_into(member, pixels)
+        self._index.read_into(member, pixels, self.check)
 
     def read_cut_into(self, member: int, cut_of: CutOf, pixels: np.ndarray) -> None:
         """Read a member and resize a part of it."""
@@ -92,7 +117,7 @@ class RawRows:
         resize_into(self._pixels(member)[cut.rows, cut.columns], cut, pixels)
 
     def _pixels(self, member: int) -> np.ndarray:
-        return self._layout.array(self._read(member))
+        return self._layout.array(self._index.read(member, self.check))
 
 
 class RawPlanes(RawRows):

@@ -2,10 +2,16 @@
 
 import json
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
+
+from course_utils.data.zips import BrokenSampleError as BrokenSampleError
+from course_utils.data.zips import ChangedFileError as ChangedFileError
+from course_utils.data.zips import PackError as PackError
 
 if TYPE_CHECKING:
     import torch
@@ -13,9 +19,45 @@ if TYPE_CHECKING:
 INFO_NAME = "dataset.json"
 LABELS_NAME = "validation_labels_10k.txt"
 
+Value = TypeVar("Value")
+DECIMAL = re.compile(r"[+-]?[0-9]{1,19}")  # `int` would take 1_0 and the digits of all scripts
+MIN, MAX = -(1 << 63), (1 << 63) - 1
 
-class PackError(ValueError):
-    """A pack or one of its members is invalid; the message names the file and the member."""
+
+def whole_number(label: object) -> int:
+    """Return a label as an integer.
+
+    Args:
+        label: A number of JSON, or a decimal number as text.
+
+    Raises:
+        ValueError: It is something else, or does not fit into 64 bits.
+    """
+    number = int(label) if isinstance(label, str) and DECIMAL.fullmatch(label) else label
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise ValueError(f"the label {str(label)[:40]!r} is not a whole number")
+    if not MIN <= number <= MAX:
+        raise ValueError(f"the label {str(label)[:40]} does not fit into 64 bits")
+    return number
+
+
+def labels_of_lines(text: str) -> list[int]:
+    """Return the labels in a text of one whole number per line; ValueError if there is anything else."""
+    return [whole_number(word) for word in text.split()]
+
+
+def unique_fields(pairs: Sequence[tuple[str, Value]]) -> dict[str, Value]:
+    """Return an object of JSON, given as `object_pairs_hook`; the parser alone would take the last value.
+
+    Raises:
+        ValueError: A name occurs twice.
+    """
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        seen: set[str] = set()
+        name = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise ValueError(f"it has the name {name!r} twice")
+    return fields
 
 
 @dataclass(frozen=True)
@@ -89,21 +131,14 @@ class PackInfo:
         """Parse the text of a `dataset.json`.
 
         Raises:
-            PackError: It is not a JSON object with labels, or its layout is invalid.
+            PackError: It is not a JSON object with labels, names a member twice, has a label that is no whole
+                number of 64 bits, or its layout is invalid.
         """
         try:
-            content = json.loads(text)
-            labels = {str(name): _whole(label) for name, label in content["labels"].items()}
+            content = json.loads(text, object_pairs_hook=unique_fields)
+            labels = {name: whole_number(label) for name, label in content["labels"].items()}
             stated = content.get("layout")
             layout = RawLayout(stated, tuple(content["shape"]), content["dtype"]) if stated else None
-        except (ValueError, OverflowError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise PackError(f"{INFO_NAME} does not describe a pack: {error}") from error
         return cls(labels, layout)
-
-
-def _whole(label: str | float) -> int:
-    """Return a label as an integer; `int` alone would truncate 811.7."""
-    number = int(label)
-    if isinstance(label, bool) or (isinstance(label, float) and number != label):
-        raise ValueError(f"the label {label!r} is not a whole number")
-    return number

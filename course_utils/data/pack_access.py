@@ -1,38 +1,46 @@
-"""Open packs and check that they can be read as they are; whatever is wrong with one is a `PackError`."""
+"""Open packs and check that they can be read as they are.
 
-import struct
-import zipfile
-import zlib
+Whatever is wrong with one is a `PackError`; what a disk or a file server raises is an `OSError`.
+"""
+
+import errno
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from course_utils.data.pack import INFO_NAME, PackError, PackInfo, RawLayout
-from course_utils.data.zips import RegularZipFile, ZipIndex
-
-# What zipfile and ZipIndex raise for a damaged or unsuitable archive or member.
-ZIP_DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
-    *(ValueError, RuntimeError, NotImplementedError, OverflowError, MemoryError),
+from course_utils.data.pack import INFO_NAME, ChangedFileError, PackError, PackInfo, RawLayout
+from course_utils.data.zips import (
+    ZIP_DAMAGE,
+    ZIP_UNSUITABLE,
+    RegularZipFile,
+    ZipIndex,
+    is_of_content,
+    named,
 )
+from course_utils.system import retry_transient
+
+UNUSABLE = (*ZIP_DAMAGE, *ZIP_UNSUITABLE)
+NOT_A_FILE = (errno.EISDIR, errno.ENXIO)  # a folder, a socket
+MAX_NAMED = 3
 
 
-def open_pack(path: Path | str) -> tuple[zipfile.ZipFile, PackInfo]:
-    """Open a pack and read its description.
+def open_pack(path: Path | str) -> tuple[RegularZipFile, PackInfo]:
+    """Open a pack and read its description; the labels are those of its members, no more and no less.
 
     Raises:
-        FileNotFoundError: There is no such file.
+        OSError: There is no such file, or the disk fails, also when asked again.
         PackError: It is not a complete zip, or no regular file, or has no valid `dataset.json`.
     """
     try:
-        pack = RegularZipFile(path)
-    except (FileNotFoundError, PermissionError):
-        raise
-    except (*ZIP_DAMAGE, OSError) as error:
+        pack = retry_transient(partial(RegularZipFile, path))
+    except UNUSABLE as error:
         raise _unusable(path, error) from error
+    except OSError as error:
+        raise _unusable(path, error) if _is_of_file(error) else named(error, path) from error
     try:
-        return pack, PackInfo.from_json(pack.read(INFO_NAME))
-    except (KeyError, *ZIP_DAMAGE, OSError) as error:
+        return pack, PackInfo.from_json(pack.read_sample(INFO_NAME))
+    except BaseException as error:
         pack.close()
         raise _undescribed(path, error) from error
 
@@ -45,24 +53,30 @@ def open_indexed_pack(path: Path | str, saved: Path | str | None = None) -> tupl
         saved: File of a saved index, as of `ZipIndex`.
 
     Raises:
-        FileNotFoundError: There is no such file.
+        OSError: There is no such file, or the disk fails, also when asked again.
         PackError: It is not a complete zip, has members that are compressed, encrypted or of one name, or has
             no valid `dataset.json`.
     """
     try:
         index = ZipIndex(path, saved)
-    except (FileNotFoundError, PermissionError):
-        raise
-    except (*ZIP_DAMAGE, OSError) as error:
+    except UNUSABLE as error:
         raise _unusable(path, error) from error
+    except OSError as error:
+        raise _unusable(path, error) if _is_of_file(error) else error from error
     try:
         return index, PackInfo.from_json(bytes(index.read(index.find(INFO_NAME))))
-    except (KeyError, *ZIP_DAMAGE, OSError) as error:
+    except BaseException as error:
         index.close()
         raise _undescribed(path, error) from error
 
 
+def _is_of_file(error: OSError) -> bool:
+    return error.errno in NOT_A_FILE or is_of_content(error)
+
+
 def _unusable(path: Path | str, error: Exception) -> PackError:
+    if isinstance(error, ChangedFileError):
+        return error
     if isinstance(error, OSError):
         return PackError(f"{path} cannot be read ({error.strerror or error}); give the zip file itself")
     if str(error).startswith(str(path)):
@@ -70,10 +84,14 @@ def _unusable(path: Path | str, error: Exception) -> PackError:
     return PackError(f"{path} is not a complete zip file ({error}); make or copy it again")
 
 
-def _undescribed(path: Path | str, error: Exception) -> PackError:
+def _undescribed(path: Path | str, error: BaseException) -> BaseException:
+    """Return what to raise for an error while the description is read."""
     if isinstance(error, KeyError):
         return PackError(f"{path}: it has no {INFO_NAME}, which holds the labels; make or copy it again")
-    return PackError(f"{path}: {error}; make or copy it again")
+    if isinstance(error, UNUSABLE) and not isinstance(error, ChangedFileError):
+        reason = str(error).removeprefix(f"{path}: ")
+        return PackError(f"{path}: {reason}; make or copy it again")
+    return error
 
 
 def layout_to_read(path: Path | str, info: PackInfo, requested: RawLayout | None) -> RawLayout | None:
@@ -103,14 +121,25 @@ def raw_layout_to_read(path: Path | str, info: PackInfo, requested: RawLayout | 
 
 
 def require_labels(path: Path | str, names: Sequence[str], info: PackInfo) -> None:
-    """Check that each member has a label.
+    """Check that each member has a label, and each label a member.
 
     Raises:
-        PackError: Some have none.
+        PackError: Some have none; it says how many, and names the first.
     """
     unlabelled = [name for name in names if name not in info.labels]
     if unlabelled:
-        raise PackError(f"{path}: {len(unlabelled):,} members have no label, the first is {unlabelled[0]}")
+        raise PackError(f"{path}: {len(unlabelled):,} members have no label, {_first(unlabelled)}")
+    if len(info.labels) != len(set(names)):
+        missing = sorted(info.labels.keys() - set(names))
+        raise PackError(
+            f"{path}: {len(missing):,} labels in {INFO_NAME} belong to members that are not there, "
+            f"{_first(missing)}; make or copy it again"
+        )
+
+
+def _first(names: Sequence[str]) -> str:
+    some = ", ".join(names[:MAX_NAMED])
+    return f"the first are {some}" if len(names) > 1 else f"the first is {some}"
 
 
 def require_images(paths: Sequence[Path | str], count: int, repeated: Iterable[str]) -> None:

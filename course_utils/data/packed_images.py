@@ -9,11 +9,11 @@ from zipfile import BadZipFile
 import numpy as np
 
 from course_utils.cropping import CutOf
-from course_utils.data.pack import PackError, RawLayout
+from course_utils.data.pack import ChangedFileError, PackError, RawLayout
 from course_utils.data.pack_access import require_images
 from course_utils.data.shards import Shard, open_shard
 
-BROKEN = (ValueError, OSError, BadZipFile)  # what decoders raise for a broken member
+INVALID = (ValueError, BadZipFile)  # what decoders raise for a member; errors of the disk name the file
 
 
 class PackedImages:
@@ -21,8 +21,10 @@ class PackedImages:
 
     Args:
         path: A pack of JPEG or raw members, or a list of shards. A saved index beside a pack is used.
-        verify: Compare each member with its checksum. Without it, a damaged or overwritten pack gives wrong
-            pixels or another image under the label, without an error.
+        verify: Compare each member with its checksum. Without it, a damaged pack gives wrong pixels without
+            an error. So does a pack that is overwritten, but only until the next call of `places`, which
+            compares size and times of the file and turns verification on when they change. `FastLoader` calls
+            it for each batch, so wrong images can be in the batches in flight only.
         layout: Layout of raw members, for packs that do not state it; None there means JPEG members.
 
     Attributes:
@@ -30,7 +32,7 @@ class PackedImages:
         shape: Height, width, 3 of the first image that can be read.
 
     Raises:
-        FileNotFoundError: A pack is missing.
+        OSError: A pack is missing, or the disk fails, also when asked again.
         PackError: A pack is damaged, a member has no label, is compressed or encrypted or has the name of
             another one, no image can be read, or `layout` contradicts a pack.
     """
@@ -76,17 +78,21 @@ class PackedImages:
             pixels: Contiguous uint8 array (H, W, 3) to fill.
 
         Raises:
-            PackError: The image is broken or has another shape; the message names file and member.
+            BrokenSampleError: The image is damaged, or no JPEG file.
+            ChangedFileError: It is not what the index says, and the file has changed since it was opened.
+            PackError: It has another shape. All three name file and member.
+            OSError: The disk fails, also when asked again; it names the file.
         """
         shard, member = self._place(i)
         try:
             shard.decoder.read_into(member, pixels)
-        except BROKEN as error:
-            raise shard.broken(member, error) from error
+        except INVALID as error:
+            raise shard.error(member, error) from error
 
     def places(self, images: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Yield where the bytes of some images lie: open file, offsets and sizes, pack by pack."""
         for number in set(self._shard[images].tolist()):
+            self._shards[number].verify_if_changed()
             mine = self._member[images[self._shard[images] == number]]
             index = self._shards[number].index
             yield index.fileno(), index.table["offset"][mine], index.table["span"][mine]
@@ -100,13 +106,14 @@ class PackedImages:
             pixels: Contiguous uint8 array (H, W, 3) to fill.
 
         Raises:
-            PackError: The image is broken, as far as the part needs it; the message names file and member.
+            BrokenSampleError: The image is damaged, as far as the part needs it.
+            PackError: And other errors, as of `read_into`.
         """
         shard, member = self._place(i)
         try:
             shard.decoder.read_cut_into(member, cut_of, pixels)
-        except BROKEN as error:
-            raise shard.broken(member, error) from error
+        except INVALID as error:
+            raise shard.error(member, error) from error
 
     def _first_shape(self) -> tuple[int, ...]:
         """Return the shape of the first image that can be read."""
@@ -115,8 +122,10 @@ class PackedImages:
             shard, member = self._place(i)
             try:
                 return shard.decoder.shape(member)
-            except BROKEN as error:
-                first_error = first_error or shard.broken(member, error)
+            except ChangedFileError:
+                raise
+            except INVALID as error:
+                first_error = first_error or shard.error(member, error)
         raise PackError(
             f"no image can be read as a JPEG file; the first error: {first_error}. If the members are raw "
             'pixels, pass their layout, for example layout=RawLayout("HWC", (256, 256, 3)).'

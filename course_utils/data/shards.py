@@ -8,7 +8,7 @@ import numpy as np
 from course_utils.data.member_decoders import MemberDecoder, decoder
 from course_utils.data.pack import INFO_NAME, PackError, RawLayout
 from course_utils.data.pack_access import layout_to_read, open_indexed_pack, require_labels
-from course_utils.data.zips import ZipIndex, index_path
+from course_utils.data.zips import ZipIndex, index_path, sample_error
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,14 @@ class Shard:
     labels: np.ndarray
     members: np.ndarray
 
-    def broken(self, member: int, error: Exception) -> PackError:
-        """Return the error that names the file and the member."""
-        return PackError(f"{self.index.path}: {self.index.name(member)}: {error}")
+    def error(self, member: int, error: Exception) -> PackError:
+        """Return an error that names the file and the member; one without a kind is a damaged sample."""
+        return sample_error(f"{self.index.path}: {self.index.name(member)}", error)
+
+    def verify_if_changed(self) -> None:
+        """Compare checksums from now on if the file has changed since it was opened."""
+        if not self.decoder.check and self.index.has_changed():
+            self.decoder.check = True
 
 
 def open_shard(path: str | Path, layout: RawLayout | None, verify: bool) -> Shard:

@@ -1,18 +1,17 @@
 """Map-style datasets of images in a stored zip: JPEG files, or their pixels."""
 
 import io
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+from zipfile import BadZipFile
 
 import torch
 from torch.utils.data import Dataset
 
 from course_utils.data.jpeg_dataset import Sample, Transform, decode_image
-from course_utils.data.pack import INFO_NAME, PackError, RawLayout
+from course_utils.data.pack import INFO_NAME, BrokenSampleError, PackError, RawLayout
 from course_utils.data.pack_access import (
-    ZIP_DAMAGE,
     open_indexed_pack,
     open_pack,
     raw_layout_to_read,
@@ -20,12 +19,13 @@ from course_utils.data.pack_access import (
     require_images,
     require_labels,
 )
+from course_utils.data.zips import RegularZipFile
 
 
 class _Member(NamedTuple):
     name: str
     label: int
-    pack: zipfile.ZipFile
+    pack: RegularZipFile
     layout: RawLayout | None  # None for a JPEG file
 
 
@@ -41,10 +41,10 @@ class ZIPDataset(Dataset[Sample]):
         layout: Layout of raw members, for a pack that does not state it.
 
     Raises:
-        FileNotFoundError: A file is missing.
-        PackError: A file is not a zip, is empty, has a member without a label, states another layout than
-            `layout`, or has a name of another file; reading a sample raises it for a member that is not an
-            image or fails its checksum.
+        OSError: A file is missing, or the disk fails; reading a sample raises it, too, and names the file.
+        PackError: A file is not a zip, is empty, has other members than labels, states another layout than
+            `layout`, or has a name of another file. Reading a sample raises `BrokenSampleError` for a member
+            that is not an image or fails its checksum, and `ChangedFileError` if the file was changed.
     """
 
     def __init__(
@@ -77,12 +77,7 @@ class ZIPDataset(Dataset[Sample]):
 
     def __getitem__(self, index: int) -> Sample:
         name, pack = self.names[index], self._packs[index]
-        layout, where = self._layouts[index], f"{pack.filename}: {name}"
-        try:
-            data = pack.read(name)
-        except (*ZIP_DAMAGE, OSError) as error:
-            raise PackError(f"{where}: {error}") from error
-        image = _image(layout, data, where)
+        image = _image(self._layouts[index], pack.read_sample(name), f"{pack.filename}: {name}")
         return (self.transform(image) if self.transform else image), self.labels[index]
 
 
@@ -98,8 +93,9 @@ class IndexedZIPDataset(Dataset[Sample]):
         layout: Layout of raw members, for a pack that does not state it.
 
     Raises:
-        PackError: A member has no label, or raw members have no layout; reading a sample raises it for a
-            member that is not an image or fails its checksum.
+        OSError: The file is missing, or the disk fails.
+        PackError: It has other members than labels, or raw members have no layout. Reading a sample raises
+            the errors of `ZIPDataset`; a copy that was pickled raises `ChangedFileError` for another file.
     """
 
     def __init__(
@@ -122,12 +118,11 @@ class IndexedZIPDataset(Dataset[Sample]):
         return len(self.names)
 
     def __getitem__(self, index: int) -> Sample:
-        where = f"{self.path}: {self.names[index]}"
         try:
             data = bytes(self._index.read(self._members[index]))
-        except (zipfile.BadZipFile, OSError) as error:
-            raise PackError(f"{where}: {error}") from error
-        image = _image(self._layout, data, where)
+        except BadZipFile as error:
+            raise BrokenSampleError(str(error)) from error
+        image = _image(self._layout, data, f"{self.path}: {self.names[index]}")
         return (self.transform(image) if self.transform else image), self.labels[index]
 
 

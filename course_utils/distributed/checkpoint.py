@@ -1,6 +1,7 @@
 """Atomic checkpoints: model, optimiser, the loader's position and the random generators of all ranks."""
 
 import io
+import zipfile
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -8,6 +9,10 @@ import torch
 
 from course_utils.loading import LoaderState
 from course_utils.system import remove_temporaries, write_atomically
+
+
+class CheckpointError(ValueError):
+    """A checkpoint is damaged."""
 
 
 class Checkpoint(TypedDict):
@@ -40,8 +45,24 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def load_checkpoint(path: Path) -> Checkpoint | None:
-    """Return a checkpoint with its tensors on the CPU, or None if there is none yet."""
+    """Return a checkpoint with its tensors on the CPU, or None if there is none yet.
+
+    A checkpoint is a zip with a checksum for each tensor, which `torch.load` does not compare.
+
+    Raises:
+        CheckpointError: It is damaged.
+    """
     if not path.exists():
         return None
-    found: Checkpoint = torch.load(path, map_location="cpu", weights_only=True)
+    data = io.BytesIO(path.read_bytes())
+    try:
+        with zipfile.ZipFile(data) as records:
+            if damaged := records.testzip():
+                raise CheckpointError(f"{damaged} does not match its checksum")
+        data.seek(0)
+        found: Checkpoint = torch.load(data, map_location="cpu", weights_only=True)
+    except Exception as error:  # zipfile and torch raise nearly anything for a damaged file
+        raise CheckpointError(
+            f"{path} is damaged ({error}). Put back a copy of it, or remove it to train from the beginning"
+        ) from error
     return found

@@ -1,7 +1,7 @@
 """The ranks of a job: join them, and let them agree on and collect values."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -11,6 +11,10 @@ import torch
 from torch import distributed
 
 _T = TypeVar("_T")
+
+
+class OtherRankError(RuntimeError):
+    """Another rank failed, or has something else than this one; the message says which and what."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,56 @@ class World:
         found: list[_T] | None = [value] * self.size if self.rank == 0 else None
         distributed.gather_object(value, found)
         return found or []
+
+    def from_first(self, value: _T) -> _T:
+        """Return the value of rank 0; all ranks must call this."""
+        if self.size == 1:
+            return value
+        values = [value]
+        distributed.broadcast_object_list(values, src=0)
+        return values[0]
+
+    def together(self, action: Callable[[], _T]) -> _T:
+        """Return what an action returns here; all ranks must call this.
+
+        If it fails on one, it fails on all: the others would wait for that one until their limit.
+
+        Raises:
+            OtherRankError: It failed on another rank.
+        """
+        error: Exception | None = None
+        try:
+            result = action()
+        except Exception as caught:
+            error = caught
+        messages = self._all("" if error is None else f"{type(error).__name__}: {error}")
+        if error is not None:
+            raise error
+        for rank, message in enumerate(messages):
+            if message:
+                raise OtherRankError(f"rank {rank} failed: {message}")
+        return result
+
+    def require_same(self, value: object, what: str) -> None:
+        """Compare a value with that of rank 0, by its text; all ranks must call this.
+
+        Args:
+            value: Something with an informative repr.
+            what: Its name, for the message.
+
+        Raises:
+            OtherRankError: A rank has another one; raised on all ranks.
+        """
+        first, *others = self._all(repr(value))
+        for rank, other in enumerate(others, 1):
+            if other != first:
+                raise OtherRankError(f"rank {rank} has other {what} than rank 0: {other} instead of {first}")
+
+    def _all(self, value: _T) -> list[_T]:
+        values = [value] * self.size
+        if self.size > 1:
+            distributed.all_gather_object(values, value)
+        return values
 
 
 @contextmanager

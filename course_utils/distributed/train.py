@@ -9,14 +9,31 @@ write a checkpoint and end with status 0. --dry-run shows what would be done.
 """
 
 import argparse
+import signal
 import sys
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
-from course_utils.distributed.stop_signal import StopSignal
-
 if TYPE_CHECKING:
+    from course_utils.distributed.ranks import World
     from course_utils.distributed.training import TrainingJob
+
+
+class StopSignal:
+    """Whether Slurm's warning before the time limit, SIGUSR1, has arrived; it no longer ends this process."""
+
+    def __init__(self) -> None:
+        self.arrived = False
+        if hasattr(signal, "SIGUSR1"):
+            signal.signal(signal.SIGUSR1, self._note)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.arrived = True
+
+    def __call__(self) -> bool:
+        """Return whether it has arrived."""
+        return self.arrived
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,25 +42,33 @@ def main(arguments: list[str] | None = None) -> int:
     options = vars(argument_parser().parse_args(arguments))
     is_dry = options.pop("dry_run")
 
-    from course_utils.distributed.ranks import joined
-    from course_utils.distributed.training import Training, TrainingJob
+    from course_utils.distributed.checkpoint import CheckpointError
+    from course_utils.distributed.ranks import OtherRankError, joined
+    from course_utils.distributed.run_folder import FolderInUseError
+    from course_utils.distributed.training import TrainingJob
 
     job = TrainingJob(**options)
-    if is_dry:
-        sys.stdout.write(_plan(job))
-        return 0
-    with joined() as world:
-        training = Training(job, world)
-        is_complete = training.run(stop)
-        if world.rank == 0:
-            state = training.loader.state_dict()
-            what = (
-                "complete"
-                if is_complete
-                else f"stopped in epoch {state['epoch']}, {state['samples']} samples"
-            )
-            sys.stdout.write(f"{job.folder}: {what}\n")
+    try:
+        if is_dry:
+            sys.stdout.write(_plan(job))
+            return 0
+        with joined() as world:
+            _train(job, world, stop)
+    except (CheckpointError, FolderInUseError, OtherRankError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
     return 0
+
+
+def _train(job: "TrainingJob", world: "World", stop: StopSignal) -> None:
+    from course_utils.distributed.training import Training
+
+    training = Training(job, world)
+    is_complete = training.run(stop)
+    if world.rank == 0:
+        state = training.loader.state_dict()
+        stopped = f"stopped in epoch {state['epoch']}, {state['samples']} samples"
+        sys.stdout.write(f"{job.folder}: {'complete' if is_complete else stopped}\n")
 
 
 def argument_parser() -> argparse.ArgumentParser:
@@ -60,7 +85,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--size", type=int, help="of a random crop of each image (default: whole images of the same size)"
     )
-    parser.add_argument("--learning-rate", type=float, default=0.01)
+    parser.add_argument("--learning-rate", type=float, help="default: that of the checkpoint, or 0.01")
     parser.add_argument("--seed", type=int, default=0, help="of the parameters and of the order (default: 0)")
     parser.add_argument(
         "--save-every", type=int, default=1000, metavar="STEPS", help="between checkpoints (default: 1000)"

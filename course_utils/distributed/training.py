@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ from torch.nn.functional import cross_entropy
 from torch.nn.parallel import DistributedDataParallel
 
 from course_utils.cropping import RandomResizedCrop
-from course_utils.distributed.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from course_utils.distributed.checkpoint import Checkpoint
 from course_utils.distributed.ranks import World
 from course_utils.distributed.record import Record, Step
+from course_utils.distributed.run_folder import RunFolder
 from course_utils.loading import FastLoader
 from course_utils.training import SimpleCNN
 
@@ -29,7 +30,8 @@ class TrainingJob:
         epochs: Number of epochs.
         batch_size: Images per rank and step.
         size: Height and width of a random crop; None for whole images, which then have the same size.
-        learning_rate: Of stochastic gradient descent with momentum 0.9.
+        learning_rate: Of stochastic gradient descent with momentum 0.9; None for that of the checkpoint, and
+            for 0.01 where there is none.
         seed: Of the parameters and the order of the images.
         save_every: Steps between two checkpoints; there is one at the end of each epoch, too.
         check_every: Steps between two checks whether to stop; each check waits for all ranks.
@@ -42,7 +44,7 @@ class TrainingJob:
     epochs: int = 1
     batch_size: int = 32
     size: int | None = None
-    learning_rate: float = 0.01
+    learning_rate: float | None = None
     seed: int = 0
     save_every: int = 1000
     check_every: int = 1
@@ -58,24 +60,38 @@ class Training:
     where an average of the ranks' means would be another number.
 
     Args:
-        job: The same on all ranks.
+        job: The same on all ranks, but for the paths. Only rank 0 reads and writes the folder.
         world: This rank.
+
+    Raises:
+        FolderInUseError: Another job trains in the folder.
+        CheckpointError: The checkpoint is damaged.
+        OtherRankError: Another rank failed, or has another job or other samples.
+        ValueError: The checkpoint belongs to other samples.
     """
 
     def __init__(self, job: TrainingJob, world: World) -> None:
         self.job, self.world = job, world
-        job.folder.mkdir(parents=True, exist_ok=True)
+        self.folder = world.together(lambda: RunFolder(job.folder) if world.rank == 0 else None)
         self.crop = RandomResizedCrop(job.size) if job.size else None
-        self.loader = FastLoader(
-            job.pack, job.batch_size, crop=self.crop, device=world.device,
-            shuffle=True, seed=job.seed, rank=world.rank, world_size=world.size,
-        )  # fmt: skip
+        self.loader = world.together(self._open_loader)
+        settings = {key: value for key, value in asdict(job).items() if key not in ("pack", "folder")}
+        world.require_same({**settings, **self.loader.state_dict()}, "settings or samples")
         torch.manual_seed(job.seed)
         self.model = SimpleCNN(int(self.loader.images.labels.max()) + 1).to(world.device)
         self.parallel: nn.Module = DistributedDataParallel(self.model) if world.size > 1 else self.model
-        self.optimizer = torch.optim.SGD(self.model.parameters(), job.learning_rate, momentum=0.9)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), job.learning_rate or 0.01, momentum=0.9)
         self.record = Record(job.folder / "record.jsonl") if job.record else None
         self._resume()
+        if self.folder:
+            self.folder.mark(self.is_complete)
+
+    def _open_loader(self) -> FastLoader:
+        job, world = self.job, self.world
+        return FastLoader(
+            job.pack, job.batch_size, crop=self.crop, device=world.device,
+            shuffle=True, seed=job.seed, rank=world.rank, world_size=world.size,
+        )  # fmt: skip
 
     @property
     def is_complete(self) -> bool:
@@ -96,8 +112,6 @@ class Training:
             self._save()
             if stopped:
                 break
-        if self.is_complete and self.world.rank == 0:
-            (self.job.folder / "complete").touch()
         return self.is_complete
 
     def _epoch(self, should_stop: Callable[[], bool]) -> bool:
@@ -138,28 +152,33 @@ class Training:
 
     def _save(self) -> None:
         generators = self.world.gather(torch.get_rng_state())
-        if self.world.rank == 0:
-            save_checkpoint(
-                self.job.folder / "checkpoint.pt",
-                Checkpoint(
-                    model=self.model.state_dict(),
-                    optimizer=self.optimizer.state_dict(),
-                    loader=self.loader.state_dict(),
-                    generators=generators,
-                ),
+        if self.folder:
+            checkpoint = Checkpoint(
+                model=self.model.state_dict(),
+                optimizer=self.optimizer.state_dict(),
+                loader=self.loader.state_dict(),
+                generators=generators,
             )
+            self.folder.save(checkpoint, self.is_complete)
 
     def _resume(self) -> None:
-        found = load_checkpoint(self.job.folder / "checkpoint.pt")
+        """Let all ranks start from what rank 0 reads: another rank may see an older checkpoint, or none."""
+        found = self.world.from_first(
+            self.world.together(lambda: self.folder.load() if self.folder else None)
+        )
         start = found["loader"] if found else self.loader.state_dict()
-        if self.record and self.world.rank == 0:
+        if found:
+            self.loader.load_state_dict(start)  # refuses other samples, before the record changes
+        if self.record and self.folder:
             self.record.resume_at(start)
         torch.manual_seed(hash((self.job.seed, start["epoch"], start["samples"], self.world.rank)))
         if found is None:
             return
         self.model.load_state_dict(found["model"])
         self.optimizer.load_state_dict(found["optimizer"])
-        self.loader.load_state_dict(start)
+        if self.job.learning_rate is not None:
+            for group in self.optimizer.param_groups:
+                group["lr"] = self.job.learning_rate
         if len(found["generators"]) == self.world.size:  # on another number of ranks, there are others
             torch.set_rng_state(found["generators"][self.world.rank])
 

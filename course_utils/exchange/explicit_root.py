@@ -4,6 +4,7 @@ nbgrader's default is a folder of the system, /usr/local/share/nbgrader/exchange
 it and lets everybody write there, or fails with a path that no file of the course names.
 """
 
+from pathlib import Path
 from typing import Any
 
 from nbgrader.exchange import default
@@ -64,6 +65,16 @@ class ExchangeFetchAssignment(ExplicitRoot, default.ExchangeFetchAssignment):
 
 class ExchangeFetchFeedback(ExplicitRoot, default.ExchangeFetchFeedback):
     """`nbgrader fetch_feedback`."""
+
+    def init_src(self) -> None:
+        """Find the feedback.
+
+        Raises:
+            ExchangeError: The teacher has returned none to anybody; nbgrader says that the lesson is missing.
+        """
+        if not (Path(self.root) / self.coursedir.course_id / "feedback").is_dir():
+            self.fail("Your teacher has returned no feedback yet.")
+        super().init_src()
 
 
 class ExchangeList(ExplicitRoot, default.ExchangeList):

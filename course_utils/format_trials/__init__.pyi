@@ -13,6 +13,7 @@ from .outcomes import Outcomes as Outcomes
 from .outcomes import outcome as outcome
 from .pickled_readers import PickledReader as PickledReader
 from .pickled_readers import pickle_readers as pickle_readers
+from .requirements import READ_COSTS as READ_COSTS
 from .requirements import Requirements as Requirements
 from .sharing import share_by_fork as share_by_fork
 from .sharing import share_by_threads as share_by_threads

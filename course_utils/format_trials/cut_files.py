@@ -7,6 +7,7 @@ not an exception: no `try` catches it, so that it is shown in a child process.
 import faulthandler
 import os
 import resource
+import signal
 import tempfile
 from collections.abc import Sequence
 from contextlib import closing
@@ -15,6 +16,8 @@ from pathlib import Path
 from course_utils.format_trials.outcomes import outcome
 from course_utils.formats import RandomAccess, Sample
 from course_utils.system import ChildDiedError, in_child
+
+SECONDS = 20  # until a read counts as one that never returns
 
 
 def read_cut_short(kind: type[RandomAccess], samples: Sequence[Sample]) -> str:
@@ -25,8 +28,8 @@ def read_cut_short(kind: type[RandomAccess], samples: Sequence[Sample]) -> str:
         samples: What to write.
 
     Returns:
-        ``killed by SIGBUS`` or another signal, or the verdict on the read, which is ``right``, ``errors``
-        or ``wrong in silence``.
+        ``killed by SIGBUS`` or another signal, ``never returned``, or the verdict on the read, which is
+        ``right``, ``errors`` or ``wrong in silence``.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "packed"
@@ -34,12 +37,15 @@ def read_cut_short(kind: type[RandomAccess], samples: Sequence[Sample]) -> str:
         try:
             return in_child(_read_last, kind, path, samples[-1])
         except ChildDiedError as death:
+            if death.signal is signal.SIGALRM:
+                return "never returned"
             return f"killed by {death.signal.name}" if death.signal else "died"
 
 
 def _read_last(kind: type[RandomAccess], path: Path, last: Sample) -> str:
     # The death is expected: no report of it on stderr, and no file with the memory of the process.
     faulthandler.disable()
+    signal.alarm(SECONDS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with closing(kind(path)) as reader:
         index = len(reader) - 1

@@ -15,7 +15,7 @@ from .sample import PackedFormat as PackedFormat
 from .sample import RandomAccess as RandomAccess
 from .sample import Sample as Sample
 from .single_files import SingleFiles as SingleFiles
-from .squashfs import Squashfs as Squashfs
+from .single_files import Squashfs as Squashfs
 from .stored_zip import IndexedZip as IndexedZip
 from .stored_zip import StoredZip as StoredZip
 from .tar import Tar as Tar

@@ -26,16 +26,22 @@ class ArrayRecord(RandomAccess):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         # Without a buffer: a random read would fill it with bytes that nobody asked for.
-        self._reader = ArrayRecordReader(str(path), "readahead_buffer_size:0")
+        with self.naming_errors():
+            self._reader = ArrayRecordReader(str(path), "readahead_buffer_size:0")
+            if not self._reader.ok():
+                self._reader.close()  # raises what is wrong
+            self._length = int(self._reader.num_records())
 
     def __len__(self) -> int:
-        return int(self._reader.num_records())
+        return self._length
 
     def read(self, index: int) -> Sample:
         """Read one record; the library compares its checksum."""
-        (record,) = self._reader.read([index])
-        return from_record(record)
+        with self.reading(index):
+            (record,) = self._reader.read([index])
+            return from_record(record)
 
     def close(self) -> None:
         """Close the file."""
+        super().close()
         self._reader.close()

@@ -1,6 +1,7 @@
 """Columns by pyarrow: Parquet, and Arrow's own file format as a memory map."""
 
 import itertools
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, ClassVar
@@ -8,6 +9,7 @@ from typing import BinaryIO, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from course_utils.data import ChangedFileError
 from course_utils.formats.sample import RandomAccess, Sample
 
 SCHEMA = pa.schema([("name", pa.string()), ("data", pa.binary()), ("label", pa.int64())])
@@ -40,19 +42,48 @@ class Parquet(RandomAccess):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._file = pq.ParquetFile(path, page_checksum_verification=self.checksums)
+        self._version = _version(path)
+        # A `ParquetFile` shared by threads hangs, or ends the process: each thread gets its own.
+        self._opened = threading.local()
+        with self.naming_errors():
+            metadata = self._file.metadata
+            rows = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
+            if any(count != ROWS for count in rows[:-1]):
+                raise ValueError(f"a row group other than the last has not {ROWS} rows")
+            self._length: int = sum(rows)
+
+    @property
+    def _file(self) -> pq.ParquetFile:
+        """The file as this thread has opened it.
+
+        Raises:
+            ChangedFileError: It is another one than the first thread opened.
+        """
+        if not hasattr(self._opened, "file"):
+            self._opened.file = pq.ParquetFile(self.path, page_checksum_verification=self.checksums)
+            if _version(self.path) != self._version:
+                raise ChangedFileError(f"{self.path} was replaced since it was opened; open it again")
+        file: pq.ParquetFile = self._opened.file
+        return file
 
     def __len__(self) -> int:
-        return int(self._file.metadata.num_rows)
+        return self._length
 
     def read(self, index: int) -> Sample:
         """Read a row group and take one row of it."""
-        group, row = divmod(index, ROWS)
-        return Sample(*self._file.read_row_group(group).slice(row, 1).to_pylist()[0].values())
+        with self.reading(index):
+            group, row = divmod(index, ROWS)
+            return Sample(*self._file.read_row_group(group).slice(row, 1).to_pylist()[0].values())
 
     def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the files of all threads."""
+        super().close()
+        self._opened = threading.local()
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    status = path.stat()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 class CheckedParquet(Parquet):
@@ -85,14 +116,28 @@ class ArrowMap(RandomAccess):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
-        last = self._reader.num_record_batches - 1  # the only batch that may hold fewer rows
-        self._length = last * ROWS + len(self._reader.get_batch(last)) if last >= 0 else 0
+        with self.naming_errors():
+            self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
+            last = self._reader.num_record_batches - 1  # the only batch that may hold fewer rows
+            self._length = last * ROWS + len(self._batch(last)) if last >= 0 else 0
 
     def __len__(self) -> int:
         return self._length
 
     def read(self, index: int) -> Sample:
         """Take one row of a record batch."""
-        batch, row = divmod(index, ROWS)
-        return Sample(*(column[row].as_py() for column in self._reader.get_batch(batch).columns))
+        with self.reading(index):
+            number, row = divmod(index, ROWS)
+            return Sample(*(column[row].as_py() for column in self._batch(number).columns))
+
+    def close(self) -> None:
+        """Unmap the file."""
+        super().close()
+        self._reader = None
+
+    def _batch(self, number: int) -> pa.RecordBatch:
+        batch = self._reader.get_batch(number)
+        batch.validate(full=True)  # offsets that point out of the batch would be read all the same
+        if len(batch) != ROWS and number < self._reader.num_record_batches - 1:
+            raise ValueError(f"record batch {number} has {len(batch)} rows, not {ROWS}")
+        return batch

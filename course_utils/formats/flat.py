@@ -1,13 +1,14 @@
 """All bytes in one flat file, and NumPy arrays of offsets and labels beside it: the least that works."""
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
-from course_utils.formats.sample import RandomAccess, Sample
+from course_utils.formats.open_file import MappedFile, OpenFile, load_array, read_file
+from course_utils.formats.sample import RandomAccess, Sample, require_index
 
 DATA, OFFSETS, LABELS, NAMES = "data.bin", "offsets.npy", "labels.npy", "names.json"
 
@@ -16,6 +17,7 @@ class FlatFile(RandomAccess):
     """A flat file, read by `pread` at the offset of the sample."""
 
     title = "flat file (pread)"
+    opener: ClassVar[type[OpenFile | MappedFile]] = OpenFile
 
     @classmethod
     def write(cls, path: Path, samples: Iterable[Sample]) -> None:
@@ -34,35 +36,29 @@ class FlatFile(RandomAccess):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self.offsets, self.labels = np.load(path / OFFSETS), np.load(path / LABELS)
-        self.names: list[str] = json.loads((path / NAMES).read_text())
-        self._fd = os.open(path / DATA, os.O_RDONLY)
+        self._data = self.opener(path / DATA)
+        with self.naming_errors():
+            self.offsets, self.labels = load_array(path / OFFSETS), load_array(path / LABELS)
+            self.names: list[str] = json.loads(read_file(path / NAMES))
+            require_index(self.offsets, self._data.size, self.labels, self.names)
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def read(self, index: int) -> Sample:
         """Read the bytes of one sample with one system call."""
-        start, end = self.offsets[index : index + 2].tolist()
-        return Sample(self.names[index], self._bytes(start, end), int(self.labels[index]))
+        with self.reading(index):
+            start, end = self.offsets[index : index + 2].tolist()
+            return Sample(self.names[index], self._data.read(end - start, start), int(self.labels[index]))
 
     def close(self) -> None:
         """Close the data."""
-        os.close(self._fd)
-
-    def _bytes(self, start: int, end: int) -> bytes:
-        return os.pread(self._fd, end - start, start)
+        super().close()
+        self._data.close()
 
 
 class FlatMap(FlatFile):
     """The same files, mapped into memory: a sample is read by page faults, without a system call."""
 
     title = "flat file (memory map)"
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        # An empty file cannot be mapped.
-        self._map = np.memmap(path / DATA, mode="r") if self.offsets[-1] else np.empty(0, np.uint8)
-
-    def _bytes(self, start: int, end: int) -> bytes:
-        return self._map[start:end].tobytes()
+    opener = MappedFile

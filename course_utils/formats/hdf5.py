@@ -7,7 +7,7 @@ from typing import ClassVar
 import h5py
 import numpy as np
 
-from course_utils.formats.sample import RandomAccess, Sample
+from course_utils.formats.sample import RandomAccess, Sample, require_index
 
 
 class RaggedHdf5(RandomAccess):
@@ -31,20 +31,25 @@ class RaggedHdf5(RandomAccess):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._file = h5py.File(path)
-        self.names, self.labels = self._file["names"][:], self._file["labels"][:]
-        self._images = self._file["images"]
+        with self.naming_errors():
+            self._file = h5py.File(path)
+            self.names, self.labels = self._file["names"][:], self._file["labels"][:]
+            self._images = self._file["images"]
+            if not len(self.names) == len(self.labels) == len(self._images):
+                raise ValueError("images, labels and names differ in number")
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def read(self, index: int) -> Sample:
         """Read a reference to the sample, then its bytes."""
-        name, data, label = self.names[index], self._images[index], self.labels[index]
-        return Sample(name.decode(), data.tobytes(), int(label))
+        with self.reading(index):
+            name, data, label = self.names[index], self._images[index], self.labels[index]
+            return Sample(name.decode(), data.tobytes(), int(label))
 
     def close(self) -> None:
         """Close the file."""
+        super().close()
         self._file.close()
 
 
@@ -68,22 +73,26 @@ class FlatHdf5(RandomAccess):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._file = h5py.File(path)
-        self.offsets, self.labels = self._file["offsets"][:], self._file["labels"][:]
-        self.names = self._file["names"][:]
-        self._images = self._file["images"]
+        with self.naming_errors():
+            self._file = h5py.File(path)
+            self.offsets, self.labels = self._file["offsets"][:], self._file["labels"][:]
+            self.names = self._file["names"][:]
+            self._images = self._file["images"]
+            require_index(self.offsets, len(self._images), self.labels, self.names)
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def read(self, index: int) -> Sample:
         """Read one slice of the bytes."""
-        start, end = self.offsets[index : index + 2]
-        data = self._images[start:end]
-        return Sample(self.names[index].decode(), data.tobytes(), int(self.labels[index]))
+        with self.reading(index):
+            start, end = self.offsets[index : index + 2]
+            data = self._images[start:end]
+            return Sample(self.names[index].decode(), data.tobytes(), int(self.labels[index]))
 
     def close(self) -> None:
         """Close the file."""
+        super().close()
         self._file.close()
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import lmdb
 
+from course_utils.data import PackError
 from course_utils.formats.sample import RandomAccess, Sample, from_record, to_record
 
 COMMIT_EVERY = 100  # samples; a killed writer loses those after the last commit
@@ -42,19 +43,27 @@ class Lmdb(RandomAccess):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         # readahead=False: random reads would fetch pages that nobody asked for.
-        self._environment = lmdb.open(str(path), subdir=False, readonly=True, lock=False, readahead=False)
+        with self.naming_errors():
+            self._environment = lmdb.open(
+                str(path), subdir=False, readonly=True, lock=False, readahead=False, create=False
+            )
+            stat, last_page = self._environment.stat(), self._environment.info()["last_pgno"]
+            if path.stat().st_size < (last_page + 1) * stat["psize"]:
+                raise ValueError("its end is missing")  # reading there would end the process
+            self._length = int(stat["entries"])
 
     def __len__(self) -> int:
-        return int(self._environment.stat()["entries"])
+        return self._length
 
     def read(self, index: int) -> Sample:
         """Look up one record."""
-        with self._environment.begin() as transaction:
+        with self.reading(index), self._environment.begin() as transaction:
             record = transaction.get(b"%09d" % index)
-        if record is None:
-            raise IndexError(f"{self.path} has no record {index}")
-        return from_record(bytes(record))
+            if record is None:
+                raise PackError(f"{self.path} is damaged: it has no record {index}")
+            return from_record(bytes(record))
 
     def close(self) -> None:
         """Close the environment."""
+        super().close()
         self._environment.close()

@@ -22,7 +22,7 @@ FORMATS = (
     ("arrow", "ArrowMap"),
     ("tfrecord", "TfRecord"),
     ("arrayrecord", "ArrayRecord"),
-    ("squashfs", "Squashfs"),
+    ("single_files", "Squashfs"),
 )
 
 

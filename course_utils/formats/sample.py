@@ -1,11 +1,17 @@
 """A sample of a packed data set, and what every packed format can do with samples."""
 
+import os
+import stat
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sized
+from contextlib import closing, contextmanager
 from pathlib import Path
 from struct import Struct
 from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from course_utils.data import PackError
 
 BUFFER_BYTES = 2**13  # what a killed writer may lose; Python's default depends on its version and the disk
 _HEADER = Struct("<qH")  # label, length of the name
@@ -33,9 +39,16 @@ class PackedFormat(ABC):
 
     Attributes:
         title: Name of the format for tables and plots.
+        closed: Whether `close` was called.
+
+    Raises:
+        FileNotFoundError: There is nothing at the path.
+        PackError: There is something else, or it is damaged; reading raises it, too.
+        OSError: The disk failed.
     """
 
     title: ClassVar[str]
+    closed = False
 
     @classmethod
     @abstractmethod
@@ -48,6 +61,9 @@ class PackedFormat(ABC):
 
     @abstractmethod
     def __init__(self, path: Path) -> None:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - a path may also be a string
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # libraries would wait for the writer of a pipe
+            raise PackError(f"{path} is neither a file nor a folder")
         self.path = path
 
     @abstractmethod
@@ -63,8 +79,35 @@ class PackedFormat(ABC):
         with closing(cls(path)) as reader:
             yield from reader.stream()
 
-    def close(self) -> None:  # noqa: B027 - not every format has something to close
-        """Close what the constructor opened."""
+    def close(self) -> None:
+        """Close what the constructor opened; may be repeated."""
+        self.closed = True
+
+    @contextmanager
+    def naming_errors(self) -> Iterator[None]:
+        """Let only errors that name the file leave this context; libraries raise nearly anything.
+
+        Raises:
+            ValueError: The reader was closed.
+        """
+        if self.closed:
+            raise ValueError(f"{self.path} is closed")
+        try:
+            yield
+        except OSError as error:
+            if error.errno is None:  # HDF5 says so that the content is damaged
+                raise self._damaged(error) from error
+            raise OSError(error.errno, error.strerror, str(error.filename or self.path)) from error
+        except PackError:
+            raise
+        except Exception as error:
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: Exception) -> PackError:
+        return PackError(
+            f"{self.path} is damaged, or not written as {self.title} ({type(error).__name__}: {error}); "
+            "copy or write it again"
+        )
 
     def __reduce__(self) -> tuple[type["PackedFormat"], tuple[Path]]:
         return type(self), (self.path,)
@@ -82,7 +125,18 @@ class RandomAccess(PackedFormat):
 
     def stream(self) -> Iterator[Sample]:
         """Yield all samples in the order in which they were written."""
-        return (self.read(index) for index in range(len(self)))
+        with self.naming_errors():
+            count = len(self)
+        return (self.read(index) for index in range(count))
+
+    @contextmanager
+    def reading(self, index: int) -> Iterator[None]:
+        """Do what `naming_errors` does, for one sample; IndexError if there is none at this position."""
+        with self.naming_errors():
+            if 0 <= index < len(self):
+                yield
+                return
+        raise IndexError(f"{self.path} has {len(self):,} samples, and none at position {index}")
 
 
 def to_record(sample: Sample) -> bytes:
@@ -96,3 +150,11 @@ def from_record(record: bytes) -> Sample:
     label, length = _HEADER.unpack_from(record)
     end = _HEADER.size + length
     return Sample(record[_HEADER.size : end].decode(), record[end:], label)
+
+
+def require_index(offsets: np.ndarray, nbytes: int, *columns: Sized) -> None:
+    """Check that offsets divide the data, and that each column has a value a sample; ValueError if not."""
+    if any(len(column) != len(offsets) - 1 for column in columns):
+        raise ValueError("the numbers of offsets, labels and names do not fit each other")
+    if offsets[0] or offsets[-1] != nbytes or np.any(offsets[1:] < offsets[:-1]):
+        raise ValueError(f"the offsets do not divide {nbytes:,} bytes")

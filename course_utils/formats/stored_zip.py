@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from course_utils.data import INFO_NAME, ZipIndex
+from course_utils.data import INFO_NAME, PackError, PackInfo, ZipIndex
 from course_utils.formats.sample import RandomAccess, Sample
 
 
@@ -16,31 +16,36 @@ class StoredZip(RandomAccess):
 
     @classmethod
     def write(cls, path: Path, samples: Iterable[Sample]) -> None:
-        """Write a stored zip; ValueError for a name that occurs twice."""
+        """Write a stored zip; PackError for a name that occurs twice or is that of the list of labels."""
         labels: dict[str, int] = {}
         with zipfile.ZipFile(path, "x") as archive:
             for name, data, label in samples:
                 if name in labels:
-                    raise ValueError(f"two samples are named {name!r}")
+                    raise PackError(f"two samples are named {name!r}")
+                if name == INFO_NAME:
+                    raise PackError(f"{path}: a sample named {name!r} would replace the list of labels")
                 archive.writestr(name, data)
                 labels[name] = label
             archive.writestr(INFO_NAME, json.dumps({"labels": labels}))
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._archive = zipfile.ZipFile(path)
-        self.labels = list(json.loads(self._archive.read(INFO_NAME))["labels"].items())
+        with self.naming_errors():
+            self._archive = zipfile.ZipFile(path)
+            self.labels = list(PackInfo.from_json(self._archive.read(INFO_NAME)).labels.items())
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def read(self, index: int) -> Sample:
         """Find, seek to and read one member; `zipfile` compares its checksum."""
-        name, label = self.labels[index]
-        return Sample(name, self._archive.read(name), label)
+        with self.reading(index):
+            name, label = self.labels[index]
+            return Sample(name, self._archive.read(name), label)
 
     def close(self) -> None:
         """Close the zip."""
+        super().close()
         self._archive.close()
 
 
@@ -51,23 +56,26 @@ class IndexedZip(RandomAccess):
 
     @classmethod
     def write(cls, path: Path, samples: Iterable[Sample]) -> None:
-        """Write a stored zip; ValueError for a name that occurs twice."""
+        """Write a stored zip; PackError for a name that occurs twice or is that of the list of labels."""
         StoredZip.write(path, samples)
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._index = ZipIndex(path)
-        info = json.loads(bytes(self._index.read(self._index.find(INFO_NAME))))
-        self.samples = [(self._index.find(name), label) for name, label in info["labels"].items()]
+        with self.naming_errors():
+            self._index = ZipIndex(path)
+            info = PackInfo.from_json(bytes(self._index.read(self._index.find(INFO_NAME))))
+            self.samples = [(self._index.find(name), label) for name, label in info.labels.items()]
 
     def __len__(self) -> int:
         return len(self.samples)
 
     def read(self, index: int) -> Sample:
         """Read one member with one system call."""
-        place, label = self.samples[index]
-        return Sample(self._index.name(place), bytes(self._index.read(place)), label)
+        with self.reading(index):
+            place, label = self.samples[index]
+            return Sample(self._index.name(place), bytes(self._index.read(place)), label)
 
     def close(self) -> None:
         """Close the zip."""
+        super().close()
         self._index.close()

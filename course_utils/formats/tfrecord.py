@@ -4,7 +4,6 @@ Layout of a record: length (8 bytes), masked CRC-32C of the length, data, masked
 format has no index; without one a reader can only go from record to record.
 """
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from struct import Struct
@@ -12,7 +11,16 @@ from struct import Struct
 import google_crc32c
 import numpy as np
 
-from course_utils.formats.sample import BUFFER_BYTES, RandomAccess, Sample, from_record, to_record
+from course_utils.data import BrokenSampleError
+from course_utils.formats.open_file import OpenFile, load_array
+from course_utils.formats.sample import (
+    BUFFER_BYTES,
+    RandomAccess,
+    Sample,
+    from_record,
+    require_index,
+    to_record,
+)
 
 LENGTH, CHECKSUM = Struct("<Q"), Struct("<I")
 HEADER = LENGTH.size + CHECKSUM.size
@@ -25,10 +33,10 @@ def masked_crc(data: bytes) -> bytes:
 
 
 def checked(found: bytes) -> bytes:
-    """Return the data of a record; ValueError if it does not match its checksums."""
+    """Return the data of a record; BrokenSampleError if it does not match its checksums."""
     length, record = found[: LENGTH.size], found[HEADER : -CHECKSUM.size]
     if found != length + masked_crc(length) + record + masked_crc(record):
-        raise ValueError("the record is damaged: it does not match its checksums")
+        raise BrokenSampleError("the record is damaged: it does not match its checksums")
     return record
 
 
@@ -58,22 +66,32 @@ class TfRecord(RandomAccess):
         """Go from record to record, without the index."""
         with path.open("rb") as file:
             while header := file.read(HEADER):
+                if header != header[: LENGTH.size] + masked_crc(header[: LENGTH.size]):
+                    raise BrokenSampleError(f"{path}: the length of a record does not match its checksum")
                 (size,) = LENGTH.unpack_from(header)
                 yield from_record(checked(header + file.read(size + CHECKSUM.size)))
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self.offsets = np.load(self.index_path(path))
-        self._fd = os.open(path, os.O_RDONLY)
+        self._file = OpenFile(path)
+        with self.naming_errors():
+            self.offsets = load_array(self.index_path(path))
+            require_index(self.offsets, self._file.size)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def read(self, index: int) -> Sample:
-        """Read one record; ValueError if it does not match its checksums."""
-        start, end = self.offsets[index : index + 2].tolist()
-        return from_record(checked(os.pread(self._fd, end - start, start)))
+        """Read one record; BrokenSampleError if it does not match its checksums."""
+        with self.reading(index):
+            start, end = self.offsets[index : index + 2].tolist()
+            found = self._file.read(end - start, start)
+            try:
+                return from_record(checked(found))
+            except BrokenSampleError as error:
+                raise BrokenSampleError(f"{self.path}, sample {index}: {error}") from error
 
     def close(self) -> None:
         """Close the file."""
-        os.close(self._fd)
+        super().close()
+        self._file.close()

@@ -125,6 +125,7 @@ def _print(text: str, error: bool = False) -> int:
     stream = sys.stderr if error else sys.stdout
     encoding = getattr(stream, "encoding", None) or "utf-8"
     stream.write(f"{text}\n".encode(encoding, "backslashreplace").decode(encoding))
+    stream.flush()  # into a pipe, too: grading takes minutes
     return 1 if error else 0
 
 
@@ -155,6 +156,7 @@ def _grade(course: Course, lessons: list[str], options: argparse.Namespace) -> i
         return _print(
             f"Nothing to grade: no submissions in {course.submitted}. Collect them first: make collect"
         )
+    _print(f"{len(tasks)} submissions: reading them, then running those that are new or have changed.")
     require_same_version()
     runner = partial(slurm.run_all, options=options.sbatch) if options.slurm else local.run_all
     outcome = workflow.grade(course, tasks, max(1, options.jobs), options.write, runner)

@@ -116,7 +116,7 @@ def grade(
 def _versions(course: Course, tasks: list[Task], outcome: Outcome) -> dict[Task, Versions]:
     """Return the present versions of all submissions that can be read, after making their folders safe."""
     versions = {}
-    for task in tasks:
+    for task in tqdm(tasks, "read", file=sys.stdout, unit="submission"):
         with outcome.isolate(task):
             lesson = course.lesson(task.lesson)
             sanitize_folder(course.submission_folder(task), task.lesson, lesson.files(), lesson.stubs)

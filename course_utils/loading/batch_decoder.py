@@ -1,5 +1,6 @@
 """Decode the images of a batch with several threads, each straight into its place in the batch's memory."""
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -11,12 +12,11 @@ import numpy as np
 import torch
 
 from course_utils.cropping import Crop
-from course_utils.data import PackedImages, PackError
+from course_utils.data import BrokenSampleError, PackedImages
 from course_utils.loading.broken_images import Broken
 from course_utils.loading.buffer_pool import BufferPool
-from course_utils.loading.decoder_threads import DecoderThreads
+from course_utils.loading.decoder_threads import DecoderThreads, StoppedError
 from course_utils.loading.device_prefetch import Batch
-from course_utils.loading.read_ahead import read_ahead
 from course_utils.loading.sampler import EpochOrder
 
 Results = SimpleQueue["Broken | BaseException"]
@@ -61,6 +61,11 @@ class BatchDecoder:
 
         Yields:
             The images and labels of a batch, the numbers of these images, and which are broken.
+
+        Raises:
+            PackError: An image does not fit the others, or a file is no longer the one that was opened.
+            OSError: A disk or file server fails.
+            StoppedError: The threads have been stopped.
         """
         parts, submit = iter(parts), partial(self._submit, threads, epoch)
         pending = deque(map(submit, islice(parts, in_flight)))
@@ -88,7 +93,7 @@ class BatchDecoder:
             if isinstance(result, BaseException):
                 raise result
             broken += result
-        broken.sort(key=lambda found: found[0])
+        broken.sort()
         images = pending.memory[: len(pending.part)].permute(0, 3, 1, 2)
         return (images, torch.from_numpy(self.images.labels[pending.part])), pending.part, broken
 
@@ -109,16 +114,35 @@ def _decode(
     stopped: list[object],
     results: Results,
 ) -> None:
-    """Decode some images of a batch, in a thread; the result is which are broken."""
+    """Decode some images of a batch, in a thread; the result is which are broken, or another error."""
     broken: Broken = []
     try:
         for place in places:
             if stopped:
+                results.put(StoppedError())
                 return
             try:
                 readers[place](pixels[place])
-            except PackError as error:
-                broken.append((place, error))
+            except BrokenSampleError as error:
+                broken.append((place, str(error)))
         results.put(broken)
     except BaseException as error:
         results.put(error)
+
+
+def read_ahead(fd: int, offsets: np.ndarray, sizes: np.ndarray) -> None:
+    """Ask the kernel to read ranges of a file into the page cache, all at once, and do not wait.
+
+    Args:
+        fd: The open file.
+        offsets: Where the ranges begin, in any order.
+        sizes: Their sizes in bytes.
+    """
+    if not hasattr(os, "posix_fadvise"):
+        return
+    order = np.argsort(offsets)
+    starts, ends = offsets[order], (offsets + sizes)[order]
+    gaps = np.flatnonzero(starts[1:] > ends[:-1]) + 1  # neighbours are read as one
+    firsts, lasts = np.append(0, gaps), np.append(gaps, len(starts)) - 1
+    for start, end in zip(starts[firsts].tolist(), ends[lasts].tolist(), strict=True):
+        os.posix_fadvise(fd, start, end - start, os.POSIX_FADV_WILLNEED)

@@ -46,9 +46,15 @@ class Step(NamedTuple):
 def transformed(
     images: torch.Tensor, step: Step, transform: BatchTransform | None, seed: int
 ) -> torch.Tensor:
-    """Return the transformed images of a batch; what is random depends on seed, epoch and sample alone."""
-    if transform is None or not len(images):
+    """Return the transformed images of a batch; what is random depends on seed, epoch and sample alone.
+
+    A batch without images gets the type and shape of others, by transforming a black image.
+    """
+    if transform is None:
         return images
+    if not len(images):
+        black = images.new_zeros(1, *images.shape[1:]).contiguous(memory_format=torch.channels_last)
+        return transformed(black, step._replace(samples=np.zeros(1, np.int64)), transform, seed)[:0]
     if isinstance(transform, RandomTransform):
         return transform(images, transform.draw(seed, step.epoch, step.samples))
     return transform(images)
@@ -79,7 +85,7 @@ class FlipAndNormalize:
         self.scale = 1 / (255 * torch.tensor(std))
         self.shift = -torch.tensor(mean) / torch.tensor(std)
         self.flip = flip
-        self._text = f"FlipAndNormalize({tuple(mean)}, {tuple(std)}, {flip})"
+        self._text = f"FlipAndNormalize({tuple(map(float, mean))}, {tuple(map(float, std))}, {float(flip)})"
         self._pool: BufferPool | None = None
         self._constants: dict[torch.device, tuple[torch.Tensor, torch.Tensor]] = {}
 

@@ -5,6 +5,8 @@ from typing import Any, TypeVar
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
+from course_utils.loading.sampler import integer
+
 _T_co = TypeVar("_T_co", covariant=True)
 
 
@@ -86,7 +88,12 @@ def make_loader(
         prefetch_factor: As in `dataloader_kwargs`.
         start_method: As in `dataloader_kwargs`.
         **options: Passed to ``DataLoader`` unchanged (``collate_fn``, ``sampler``, ...).
+
+    Raises:
+        TypeError: `batch_size` or `seed` is no integer, also of NumPy.
+        ValueError: One of them is too small.
     """
+    batch_size, seed = integer("batch_size", batch_size, 1), integer("seed", seed, 0)
     kwargs = dataloader_kwargs(num_workers, persistent_workers, pin_memory, prefetch_factor, start_method)
     generator = torch.Generator().manual_seed(seed)
     shuffle = shuffle and not isinstance(dataset, IterableDataset)

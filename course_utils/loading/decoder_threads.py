@@ -5,11 +5,13 @@ and ignores it. So nothing here runs in a finalizer. When the iteration is gone,
 references tell the threads, which end by themselves. Other ends wait for them, outside of any finalizer.
 
 For the same reason the threads are those of `_thread`: Ctrl-C while `threading.Thread` starts may become a
-RuntimeError, or leave a thread in its list that never runs.
+RuntimeError, or leave a thread in its list that never runs. Nor is there a lock that a Ctrl-C could leave
+locked.
 """
 
 import _thread
 import atexit
+import os
 import weakref
 from collections.abc import Callable
 from queue import SimpleQueue
@@ -17,9 +19,17 @@ from typing import Any
 
 Task = Callable[[], None]
 
-# By the lock that each running thread releases in the end, its tasks. Only these threads change it: Ctrl-C is
-# raised in the main one.
-running: "dict[_thread.LockType, SimpleQueue[Any]]" = {}
+POLL = 0.05  # seconds, for the second of two threads that wait for the same end
+
+# By the lock that each running thread releases at its end, what stops it. Only these threads change it, as
+# Ctrl-C is raised in the main one.
+running: "dict[_thread.LockType, tuple[list[object], SimpleQueue[Any]]]" = {}
+if hasattr(os, "register_at_fork"):  # a forked child has none of these threads
+    os.register_at_fork(after_in_child=running.clear)
+
+
+class StoppedError(Exception):
+    """The threads have been stopped: the result that this thread waits for will not come."""
 
 
 class DecoderThreads:
@@ -28,6 +38,9 @@ class DecoderThreads:
     Args:
         count: Number of threads.
         owner: The object that needs the results; it is not kept alive.
+
+    Raises:
+        RuntimeError: The system refuses to start as many threads; none is left.
     """
 
     def __init__(self, count: int, owner: object) -> None:
@@ -36,15 +49,26 @@ class DecoderThreads:
         # The later one is called first. The threads hold both, as they must live longer than the owner.
         watches = [weakref.ref(owner, self._tasks.put), weakref.ref(owner, self._stops.append)]
         self._ends: list[_thread.LockType] = []
-        for _ in range(count):
+        self._ended: list[_thread.LockType] = []
+        for number in range(count):
             end = _thread.allocate_lock()
             end.acquire()
-            _thread.start_new_thread(_run, (self._tasks, self._stops, watches, end))
+            try:
+                _thread.start_new_thread(_run, (self._tasks, self._stops, watches, end, self._ended))
+            except RuntimeError as error:
+                self.stop()
+                raise RuntimeError(
+                    f"the system started only {number} of {count} decoding threads: pass a smaller threads=, "
+                    "or raise its limit (`ulimit -u`, or the number of tasks that the job or container may "
+                    "have)"
+                ) from error
             self._ends.append(end)
 
     def submit(self, task: Task) -> None:
-        """Let a thread run a task, which raises nothing."""
+        """Let a thread run a task, which raises nothing, and returns at once when the threads are to stop."""
         self._tasks.put(task)
+        if self._stops:  # no thread may be left: the task itself tells whoever waits for its result
+            task()
 
     @property
     def stopped(self) -> list[object]:
@@ -52,29 +76,39 @@ class DecoderThreads:
         return self._stops
 
     def stop(self) -> None:
-        """Discard tasks that have not begun, and wait for the threads."""
+        """Let all tasks return, and wait for the threads; several threads may call this, repeatedly."""
         self._stops.append(None)
         self._tasks.put(None)
-        while self._ends:  # after a Ctrl-C a second call does not wait for the same one again
-            self._ends.pop().acquire()
+        for end in self._ends:  # of two threads that wait for a lock, only one acquires it
+            while end not in self._ended and not end.acquire(timeout=POLL):
+                pass
 
 
 def _run(
-    tasks: "SimpleQueue[Any]", stops: list[object], watches: list[weakref.ref[object]], end: _thread.LockType
+    tasks: "SimpleQueue[Any]",
+    stops: list[object],
+    watches: list[weakref.ref[object]],
+    end: _thread.LockType,
+    ended: list[_thread.LockType],
 ) -> None:
-    running[end] = tasks
+    running[end] = stops, tasks
     try:
-        while (task := tasks.get()) is not None and not stops:
+        while not isinstance(task := tasks.get(), weakref.ref | None):
             task()
     finally:
         tasks.put(None)  # for the next thread
-        del running[end]
+        running.pop(end, None)
+        ended.append(end)
         end.release()
 
 
 @atexit.register
 def _stop_all() -> None:
     """Stop the threads of iterations that are still open before the modules that they need are unloaded."""
-    for end, tasks in list(running.items()):
+    left = list(running.items())
+    for _, (stops, tasks) in left:
+        stops.append(None)
         tasks.put(None)
-        end.acquire()
+    for end, _ in left:
+        while end in running and not end.acquire(timeout=POLL):
+            pass

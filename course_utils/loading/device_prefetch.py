@@ -9,6 +9,30 @@ Key = TypeVar("Key")
 Batch = tuple[torch.Tensor, torch.Tensor]
 
 
+def usable_device(device: torch.device | str) -> torch.device:
+    """Return where batches go.
+
+    Raises:
+        ValueError: This is neither the CPU nor a CUDA device that PyTorch can use here.
+    """
+    try:
+        found = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(f'device={device!r}: it must be "cpu", "cuda" or "cuda:0"') from error
+    if found.type not in ("cpu", "cuda"):
+        raise ValueError(
+            f'device="{found}": batches go to the CPU or a CUDA device; leave device out, and move '
+            f'each batch with images.to("{found}")'
+        )
+    if found.type == "cuda" and (found.index or 0) >= (count := torch.cuda.device_count()):
+        raise ValueError(
+            f'device="{found}": PyTorch can use {count} CUDA devices here. Pass device="cpu", or check the '
+            "driver (nvidia-smi), CUDA_VISIBLE_DEVICES, and that this PyTorch is built with CUDA "
+            "(torch.version.cuda)"
+        )
+    return found
+
+
 def prefetch_to_device(
     batches: Iterable[tuple[Key, Batch]],
     device: torch.device,

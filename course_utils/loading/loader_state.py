@@ -1,9 +1,9 @@
 """Where a loader is in its sequence of epochs, and the state from which any number of ranks can resume."""
 
-import re
 from dataclasses import dataclass
 from typing import NamedTuple, Self, TypedDict
 
+from course_utils.loading.description import description
 from course_utils.loading.sampler import EpochOrder
 
 
@@ -35,8 +35,12 @@ class Source(NamedTuple):
 
     @classmethod
     def of(cls, content: str, crop: object, transform: object) -> Self:
-        """Return the texts without addresses, which differ in every process."""
-        return cls(content, *(re.sub(r" at 0x[0-9a-fA-F]+", "", repr(one)) for one in (crop, transform)))
+        """Describe a loader.
+
+        Raises:
+            ValueError: No text can tell the crop or the transform from others.
+        """
+        return cls(content, _described("crop", crop), _described("transform", transform))
 
 
 class LoaderState(TypedDict):
@@ -127,3 +131,12 @@ def position_from(state: LoaderState, order: EpochOrder, source: Source) -> Posi
                 f"this state has the position epoch={epoch!r}, samples={samples!r}; it must be two integers, "
                 f"the samples from 0 to {order.images}"
             )
+
+
+def _described(role: str, value: object) -> str:
+    try:
+        return description(value)
+    except ValueError as error:
+        raise ValueError(
+            f"a state cannot name the {role} of this loader, so another one could resume: {error}"
+        ) from error

@@ -6,8 +6,9 @@ a number of images that does not depend on how many ranks consumed them: another
 there.
 """
 
+import operator
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import SupportsIndex, TypedDict
 
 import numpy as np
 
@@ -40,7 +41,8 @@ class EpochOrder:
         world_size: Number of processes that share each epoch.
 
     Raises:
-        ValueError: `batch_size`, `rank` or `seed` is out of range.
+        ValueError: `batch_size`, `rank`, `world_size` or `seed` is out of range.
+        TypeError: One of them is no integer, also of NumPy, or `shuffle` or `drop_last` no bool.
     """
 
     images: int
@@ -52,10 +54,14 @@ class EpochOrder:
     world_size: int = 1
 
     def __post_init__(self) -> None:
-        if self.batch_size < 1 or not 0 <= self.rank < self.world_size:
-            raise ValueError("batch_size must be at least 1, and rank between 0 and world_size - 1")
-        if self.seed < 0:
-            raise ValueError(f"seed={self.seed}: at least 0")
+        least = {"images": 0, "batch_size": 1, "seed": 0, "rank": 0, "world_size": 1}
+        # JSON, and so a state, holds only Python's own numbers.
+        plain = {name: integer(name, getattr(self, name), least[name]) for name in least}
+        plain |= {name: _flag(name, getattr(self, name)) for name in ("shuffle", "drop_last")}
+        for name, value in plain.items():
+            object.__setattr__(self, name, value)
+        if self.rank >= self.world_size:
+            raise ValueError(f"rank={self.rank}: at least 0 and less than world_size={self.world_size}")
 
     def __len__(self) -> int:
         """Return the number of batches of this rank in a whole epoch."""
@@ -89,3 +95,27 @@ class EpochOrder:
         end = self.images - (self.images - start) % self.per_step if self.drop_last else self.images
         mine = order[start + self.rank : end : self.world_size]
         return [mine[first : first + self.batch_size] for first in range(0, len(mine), self.batch_size)]
+
+
+def integer(name: str, value: SupportsIndex, least: int) -> int:
+    """Return an argument as an `int` of Python, also one of NumPy or PyTorch.
+
+    Raises:
+        TypeError: It is no integer.
+        ValueError: It is less than `least`.
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool):
+        raise TypeError(f"{name}={value!r}: it must be an integer, at least {least}")
+    if number < least:
+        raise ValueError(f"{name}={number}: at least {least}")
+    return number
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name}={value!r}: it must be True or False")
+    return bool(value)

@@ -7,13 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tqdm import tqdm
-
+from course_utils.scratch.archives import SQUASHFS
 from course_utils.scratch.presets import PRESETS, ScratchError, find_scratch
-from course_utils.scratch.staging import is_whole, place_of, read_manifest, stage_set
+from course_utils.scratch.progress import told
+from course_utils.scratch.staged_set import is_whole, place_of, read_manifest
+from course_utils.scratch.staging import resolved, stage_set
 from course_utils.scratch.storage_kind import storage_of
 from course_utils.scratch.transfer import (
-    SQUASHFS,
     WAYS,
     broadcast_command,
     choose_way,
@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _stage(options: argparse.Namespace) -> None:
     scratch = options.scratch or find_scratch(os.environ, options.preset)
-    source = Path(options.source).resolve(strict=True)
+    source = resolved(options.source)
     way = choose_way(source, "unpack" if options.unpack else "auto")
     if options.dry_run:
         _tell_plan(source, scratch, way, options.sbcast)
@@ -63,16 +63,17 @@ def _stage(options: argparse.Namespace) -> None:
     else:
         if storage_of(scratch).kind == "network":
             sys.stderr.write(f"scratch: {scratch} is {storage_of(scratch)}\n")
-        size = source.stat().st_size if source.is_file() else None
-        with tqdm(total=size, unit="B", unit_scale=True, disable=not sys.stderr.isatty()) as bar:
-            staged = stage_set(source, scratch, way, options.verify, bar.update)
+        size = source.stat().st_size if way == "copy" else None
+        with told(source.name, size, place_of(source, resolved(scratch), way)) as tell:
+            calls = (tell.copied, tell.waits, tell.replaces)
+            staged = stage_set(source, scratch, way, options.verify, *calls)
         _say(str(staged.path))
 
 
 def _tell_plan(source: Path, scratch: Path, way: str, sbcast: bool) -> None:
-    place = place_of(source, scratch, way)
+    place = place_of(source, resolved(scratch), way)
     manifest = read_manifest(place.folder)
-    path = place.folder / staged_name(source, way)
+    path = place.data / staged_name(source, way)
     staged = manifest is not None and is_whole(place.folder, manifest, verify=False)
     _say(f"source:  {source}, on {storage_of(source)}")
     _say(f"scratch: {scratch}, on {storage_of(scratch)}")
@@ -107,7 +108,10 @@ def _presets(_: argparse.Namespace) -> None:
 
 
 def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
+    """Write a line; a path with bytes that are not UTF-8 is written as it is."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(os.fsencode(f"{line}\n"))
+    sys.stdout.buffer.flush()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -122,8 +126,10 @@ def _parser() -> argparse.ArgumentParser:
         "stage",
         help="stage a file or a folder, and print its path",
         description="Copies a data set to this node, unless it is there already, and prints the path to "
-        "read. Any number of processes and jobs may ask at the same time: one copies, the others wait. What "
-        "a killed process leaves is never taken for a set, and the next call removes it.",
+        "read. Any number of processes and jobs may ask at the same time: one copies, the others wait, and "
+        "say for whom. A copy lies in a folder that only you can open. What a killed process leaves is never "
+        "taken for a set, and the next call removes it. A source that is damaged or changes while it is "
+        "copied is an error.",
     )
     stage.set_defaults(command=_stage)
     stage.add_argument("source", type=Path, help="a packed file (best), or a folder of files")

@@ -7,38 +7,30 @@ the lock is held was left by a process that has died.
 
 import contextlib
 import errno
-import fcntl
 import os
 import shutil
-import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
-import msgspec
-
+from course_utils.scratch.archives import remove_tree
+from course_utils.scratch.node_lock import Holder, Waits, locked
 from course_utils.scratch.presets import ScratchError
-from course_utils.scratch.transfer import (
-    Report,
-    StagedFile,
-    choose_way,
-    ignore,
-    measured,
-    staged_name,
-    transfer,
+from course_utils.scratch.source_files import SourceFiles, changed
+from course_utils.scratch.staged_set import (
+    DATA,
+    Manifest,
+    Place,
+    differences,
+    make_own,
+    place_of,
+    read_manifest,
+    write_manifest,
 )
+from course_utils.scratch.transfer import Report, choose_way, ignore, staged_name, transfer
 
-MANIFEST = "manifest.json"
-
-
-class Manifest(msgspec.Struct):
-    """What a staged set was made from, and its files."""
-
-    source: str
-    way: str
-    files: dict[str, StagedFile]
+Replaces = Callable[[str], object]
 
 
 @dataclass(frozen=True)
@@ -58,44 +50,12 @@ class StagedSet:
     nbytes: int
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a set lies, and what its names begin with: the state of the source is a part of them."""
-
-    scratch: Path
-    name: str
-
-    @property
-    def folder(self) -> Path:
-        """The staged set."""
-        return self.scratch / self.name
-
-    @property
-    def lock(self) -> Path:
-        """The lock file, which is never deleted: others may be waiting for it."""
-        return self.scratch / f".{self.name}.lock"
-
-    @property
-    def broadcast(self) -> Path:
-        """Where Slurm's sbcast puts one file; its name keeps its ending."""
-        stem, _, key = self.name.rpartition("-")
-        return self.scratch / f"{key}-{stem}"
-
-    def left_behind(self) -> list[Path]:
-        """Return the folders of processes that have died; valid while the lock is held."""
-        names = (path.name for path in self.scratch.iterdir())
-        ours = [name for name in names if name.startswith(f".{self.name}.") and name.endswith(".part")]
-        return [self.scratch / name for name in ours]
+def wait_silently(_: Holder) -> None:
+    """Take the process that is waited for, and report nothing."""
 
 
-def place_of(source: Path, scratch: Path, way: str) -> Place:
-    """Return where a source is staged: another place when its path, its size or its time has changed.
-
-    Of a folder only its own time counts: what changes further down is not seen.
-    """
-    status = source.stat()
-    facts = f"{source}\0{status.st_size}\0{status.st_mtime_ns}\0{way}\0{os.getuid()}"
-    return Place(scratch, f"{source.name}-{sha256(facts.encode()).hexdigest()[:12]}")
+def replace_silently(_: str) -> None:
+    """Take what is wrong with a set, and report nothing."""
 
 
 def stage_set(
@@ -104,81 +64,76 @@ def stage_set(
     way: str = "auto",
     verify: bool = False,
     report: Report = ignore,
+    waits: Waits = wait_silently,
+    replaces: Replaces = replace_silently,
 ) -> StagedSet:
     """Bring a data set to a folder of this node, unless it is there; other processes that ask for it wait.
 
+    A set that has lost or got files since it was made is made anew.
+
     Args:
         source: A packed file, or a folder.
-        scratch: The folder, on storage of this node.
+        scratch: The folder, on storage of this node. Sets lie in a folder of this user's in it.
         way: A key of `WAYS`; "auto" copies a file as it is, and a folder file by file.
-        verify: Compare the checksums of a set that is there, too, not only its sizes.
+        verify: Compare the checksums of a set that is there, too, not only its names and sizes.
         report: Called with the number of bytes of each block that was written.
+        waits: Called with the process that this one waits for, before it does.
+        replaces: Called with what is wrong with a set that is there, before it is made anew.
 
     Raises:
         ScratchError: It cannot be staged; the message says what to do.
         OSError: The source cannot be read.
     """
-    origin, folder = Path(source).resolve(strict=True), Path(scratch).resolve(strict=True)
+    origin, folder = resolved(source), resolved(scratch)
     chosen = choose_way(origin, way)
     place = place_of(origin, folder, chosen)
-    with _explained(folder), _locked(place.lock):
-        manifest = read_manifest(place.folder)
-        copied = manifest is None or not is_whole(place.folder, manifest, verify)
-        if copied:
-            manifest = _make(origin, place, chosen, report)
-    sizes = [file.size for file in manifest.files.values()] if manifest else []
-    return StagedSet(place.folder / staged_name(origin, chosen), copied, len(sizes), sum(sizes))
+    with _explained(folder):
+        make_own(place.own)
+        with locked(place.lock, waits):
+            manifest = read_manifest(place.folder)
+            wrong = next(differences(place.folder, manifest, verify), None) if manifest else "no manifest"
+            if wrong and place.folder.exists():
+                replaces(wrong)
+            if wrong or manifest is None:
+                manifest = _make(origin, place, chosen, report)
+    sizes = [file.size for file in manifest.files.values() if file]
+    path = place.data / staged_name(origin, chosen)
+    return StagedSet(path, wrong is not None, len(sizes), sum(sizes))
 
 
-def read_manifest(folder: Path) -> Manifest | None:
-    """Return the manifest of a staged set; None if there is none that can be read."""
-    try:
-        return msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
-    except (OSError, msgspec.DecodeError):
-        return None
+def resolved(path: str | os.PathLike[str]) -> Path:
+    """Return a path without links.
 
-
-def is_whole(folder: Path, manifest: Manifest, verify: bool) -> bool:
-    """Say whether all files have their sizes, and on request their checksums."""
-    try:
-        if any((folder / name).stat().st_size != file.size for name, file in manifest.files.items()):
-            return False
-        return not verify or all(measured(folder / name) == file for name, file in manifest.files.items())
-    except OSError:
-        return False
+    Raises:
+        OSError: It does not exist, or its links form a loop, for which `Path.resolve` has another error.
+    """
+    return Path(os.path.realpath(path, strict=True))
 
 
 def _make(source: Path, place: Place, way: str, report: Report) -> Manifest:
-    for old in place.left_behind():
-        shutil.rmtree(old)
-    work = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=".part", dir=place.scratch))
+    for old in place.parts():
+        remove_tree(old)
+    work, maker = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=".part", dir=place.own)), os.getpid()
     try:
-        manifest = Manifest(str(source), way, transfer(source, work, way, report))
-        with (work / MANIFEST).open("wb") as file:
-            file.write(msgspec.json.encode(manifest))
+        (work / DATA).mkdir()
+        opened = SourceFiles()
+        manifest = Manifest(os.fspath(source), way, transfer(source, work / DATA, way, report, opened=opened))
+        opened.require_unchanged()
+        if place_of(source, place.scratch, way) != place:  # while this process waited for the lock
+            raise changed(source)
+        write_manifest(work, manifest)
         if place.folder.exists():
             # Damaged. Whoever has opened a file in it keeps that file.
             place.folder.rename(work.with_suffix(".old.part"))
         work.rename(place.folder)
     except BaseException:
-        shutil.rmtree(work, ignore_errors=True)
+        if os.getpid() == maker:  # not a child that was forked meanwhile
+            with contextlib.suppress(OSError):
+                remove_tree(work)
         raise
-    for old in place.left_behind():
-        shutil.rmtree(old)
+    for old in place.parts():
+        remove_tree(old)
     return manifest
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock; wait for a process that has it. A link at its place is not followed."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ScratchError(f"{path} is no file: choose another folder with --scratch")
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from course_utils.scratch import transfer as transfers
+from course_utils.scratch.archives import BUFFER
 from course_utils.storage import FileOps, count_operations, strace
 
 
@@ -73,7 +74,7 @@ def broadcast_operations(nbytes: int) -> FileOps:
 
 def _counted(label: str, source: Path, folder: Path, way: str) -> WayCost:
     folder.mkdir()
-    with count_operations(transfers.BLOCK) as counter:
+    with count_operations(BUFFER) as counter:
 
         def create(path: Path) -> IO[bytes]:
             counter.paused = True
@@ -83,7 +84,14 @@ def _counted(label: str, source: Path, folder: Path, way: str) -> WayCost:
                 counter.paused = False
 
         files = transfers.transfer(source, folder, way, create=create)
-    return WayCost(label, counter.total(), len(files), sum(file.size for file in files.values()))
+    return _cost(label, counter.total(), files)
+
+
+def _cost(
+    label: str, source: FileOps | None, written: dict[str, transfers.StagedFile | None], note: str = ""
+) -> WayCost:
+    sizes = [file.size for file in written.values() if file]
+    return WayCost(label, source, len(sizes), sum(sizes), note)
 
 
 def _count_squashfs(tree: Path, image: Path, folder: Path) -> WayCost:
@@ -95,11 +103,9 @@ def _count_squashfs(tree: Path, image: Path, folder: Path) -> WayCost:
     command = ["mksquashfs", str(tree), str(image), "-quiet", "-no-progress", "-noI", "-noD", "-noF"]
     subprocess.run(command, check=True, capture_output=True)
     if reason:
-        files = transfers.transfer(image, folder, "unpack")
-        source = None
+        files, source = transfers.transfer(image, folder, "unpack"), None
     else:
         unpack = ["unsquashfs", "-quiet", "-no-progress", "-dest", str(folder), str(image)]
         source = strace.trace(unpack, under=image)
         files = {str(path): transfers.measured(path) for path in folder.rglob("*") if path.is_file()}
-    written = sum(file.size for file in files.values())
-    return WayCost(label, source, len(files), written, f"not counted: {reason}" if reason else "")
+    return _cost(label, source, files, f"not counted: {reason}" if reason else "")

@@ -162,6 +162,7 @@ def _reporting_open(
 ) -> IO[Any]:
     file = file if isinstance(file, int) else os.fspath(file)
     text = (encoding, errors, newline)
+    opener = opener and _unreported(opener)  # what it opens is reported here
     data = _is_data(file)
     opened: IO[Any]
     if data and not set(mode) & set("wax+"):
@@ -173,6 +174,14 @@ def _reporting_open(
         if not isinstance(file, int):
             _report("opens")
     return opened
+
+
+def _unreported(opener: Opener) -> Opener:
+    def quiet(path: str, flags: int) -> int:
+        with disabled():
+            return opener(path, flags)
+
+    return quiet
 
 
 def _open_to_read(raw: _ReportingFile, mode: str, buffering: int, text: Encoding) -> IO[Any]:

@@ -21,3 +21,4 @@ from .open_files import file_positions as file_positions
 from .parent_watch import die_with_parent as die_with_parent
 from .process_tree import kill_process_tree as kill_process_tree
 from .threads import one_thread as one_thread
+from .transient_errors import retry_transient as retry_transient

@@ -3,13 +3,11 @@
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Generic, NoReturn, Protocol
 
 from tqdm import tqdm
 
-from data_setup.create.journal import ChunkRecord
 from data_setup.create.publish import publish_set
 from data_setup.create.render import CHUNK, ItemT, Job, Renderer, Unreadable
 from data_setup.create.shard import Shard, is_shard_finished
@@ -112,19 +110,17 @@ def _create_shard(
         slots = shard_slots(source.count, shards, number)
         shard = Shard(staging, number)
         try:
-            bar.update(shard.done)
-            reserve = islice(source.reserve(number, shards), shard.taken, None)
-            replacer = Replacer(source, reserve, pool)
-            for job, results in pool.stream(_jobs(source, staging, slots, shard.done)):
-                shard.add(*replacer.complete(job, results))
+            replacer = Replacer(source, source.reserve(number, shards), pool)
+            for job, results in pool.stream(_jobs(source, staging, slots)):
+                replacer.complete(job, results, shard)
                 bar.update(len(job.slots))
             shard.finish()
         finally:
             shard.close()
 
 
-def _jobs(source: Source[ItemT], staging: StagingDirectory, slots: range, done: int) -> Iterator[Job[ItemT]]:
-    for start in range(slots.start + done, slots.stop, CHUNK):
+def _jobs(source: Source[ItemT], staging: StagingDirectory, slots: range) -> Iterator[Job[ItemT]]:
+    for start in range(slots.start, slots.stop, CHUNK):
         chunk = range(start, min(start + CHUNK, slots.stop))
         yield Job(chunk, source.items(chunk), staging.jpegs)
 
@@ -141,23 +137,19 @@ class Replacer(Generic[ItemT]):
     def __init__(self, source: Source[ItemT], reserve: Iterator[ItemT], pool: WorkerPool[ItemT]) -> None:
         self._source, self._reserve, self._pool = source, reserve, pool
 
-    def complete(self, job: Job[ItemT], results: Results) -> tuple[ChunkRecord, list[memoryview]]:
-        """Return the record of a chunk without unreadable images, and the pixels of each image."""
-        chunk = ChunkRecord(len(job.slots), [])
-        pixels, taken = [], 0
+    def complete(self, job: Job[ItemT], results: Results, shard: Shard) -> None:
+        """Add the images of a chunk to a shard, unreadable ones replaced."""
         buffers = job.pixel_buffers(self._pool.memory)
         for number, (slot, item, result) in enumerate(zip(job.slots, job.items, results, strict=True)):
             while isinstance(result, Unreadable):
-                chunk.oddities.append(f"{self._source.origin(item)} is unreadable: {result.reason}")
+                shard.oddities.append(f"{self._source.origin(item)} is unreadable: {result.reason}")
                 replacement = next(self._reserve, None)
                 if replacement is None:
-                    chunk.oddities.append(f"no image is left to take the place of {image_name(slot)}")
+                    shard.oddities.append(f"no image is left to take the place of {image_name(slot)}")
                     break
-                item, taken = replacement, taken + 1
-                chunk.oddities.append(f"{self._source.origin(item)} took the place of {image_name(slot)}")
+                item = replacement
+                shard.oddities.append(f"{self._source.origin(item)} took the place of {image_name(slot)}")
                 again = replace(job, slots=[slot], items=[item], offset=job.offset + number)
                 (result,) = self._pool.run(again)
             if not isinstance(result, Unreadable):
-                chunk.entries.append(result._replace(origin=self._source.origin(item)))
-                pixels.append(buffers[number])
-        return replace(chunk, taken=taken), pixels
+                shard.add(result._replace(origin=self._source.origin(item)), buffers[number])

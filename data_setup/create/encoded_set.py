@@ -5,19 +5,18 @@ The lessons need all three forms, with pixels of one size; the benchmark of load
 
 import shutil
 import sys
-import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
+from zipfile import ZipFile, ZipInfo
 
 from tqdm import tqdm
 
-from course_utils.data import INFO_NAME, PackInfo, zip_format
-from course_utils.system import sync_folder, write_atomically
+from course_utils.data import INFO_NAME, PackInfo
+from course_utils.system import sync_filesystem, sync_folder, write_atomically
 from data_setup.create.staging import is_finished, set_identity
-from data_setup.create.zip_writer import ZipWriter
 from data_setup.format import (
     ENCODED,
     FORMS,
@@ -28,6 +27,7 @@ from data_setup.format import (
     SetupError,
     StagingDirectory,
     exclusive_lock,
+    file_sha256,
     image_name,
     library_versions,
     manifest_text,
@@ -113,28 +113,17 @@ def _pack(source: ImageSource, staging: StagingDirectory, shards: int, workers: 
         tqdm(total=source.count, unit=" images", file=sys.stdout, desc=f"Making {staging.out}") as bar,
     ):
         for number in range(shards):
-            archive = ZipWriter(staging.part(ENCODED, number))
-            try:
-                slots = iter(shard_slots(source.count, shards, number))
-                members, labels = [], {}
+            path = staging.part(ENCODED, number)
+            slots, labels = iter(shard_slots(source.count, shards, number)), {}
+            with ZipFile(path, "w") as archive:
                 while some := list(islice(slots, AT_A_TIME)):
                     for slot, (data, label) in zip(some, threads.map(source.render, some), strict=True):
                         labels[image_name(slot)] = label
-                        members.append(_add(archive, image_name(slot), data))
+                        archive.writestr(ZipInfo(image_name(slot)), data)
                     bar.update(len(some))
-                members.append(_add(archive, INFO_NAME, PackInfo(labels).to_json().encode()))
-                for piece in zip_format.central_directory(members, archive.end):
-                    archive.append(piece)
-                archive.finish()
-                yield FileEntry(f"{ENCODED}/{part_name(number)}", archive.end, archive.sha.hexdigest())
-            finally:
-                archive.close()
-
-
-def _add(archive: ZipWriter, name: str, data: bytes) -> zip_format.Member:
-    member = zip_format.Member(name, len(data), zlib.crc32(data), archive.end)
-    archive.add(name, member.crc, data)
-    return member
+                archive.writestr(ZipInfo(INFO_NAME), PackInfo(labels).to_json())
+            yield FileEntry(f"{ENCODED}/{part_name(number)}", path.stat().st_size, file_sha256(path))
+    sync_filesystem(staging.root)
 
 
 def _header(source: ImageSource, identity: Identity, parts: list[FileEntry]) -> Header:

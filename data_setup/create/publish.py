@@ -1,7 +1,6 @@
 """Publish a set: write labels and manifest, then give everything its final name."""
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
@@ -10,9 +9,7 @@ from typing import cast
 
 from course_utils.data import LABELS_NAME
 from course_utils.system import sync_folder, write_atomically
-from data_setup.create.finalize import ShardSummary
-from data_setup.create.journal import read_images
-from data_setup.create.shard import is_shard_finished
+from data_setup.create.shard import ShardSummary, is_shard_finished, read_images, read_summary
 from data_setup.create.staging import Plan, is_finished, read_plan, remove_staging
 from data_setup.format import (
     ENCODED,
@@ -48,7 +45,7 @@ def merge_shards(out: Path) -> None:
             is_finished(out, plan["identity"] if plan else read_header(out / MANIFEST)["identity"])
             return
         for shard in range(cast(int, plan["identity"]["shards"]) if plan else 0):
-            is_shard_finished(staging, shard)  # if not, its summary is removed
+            is_shard_finished(staging, shard)  # if not, its record is removed
         publish_set(staging)
 
 
@@ -82,13 +79,13 @@ def _move(staging: StagingDirectory, form: str) -> None:
 
 
 def _summaries(staging: StagingDirectory, shards: int) -> list[ShardSummary]:
-    missing = [shard for shard in range(shards) if not staging.summary(shard).exists()]
+    missing = [shard for shard in range(shards) if not staging.record(shard).exists()]
     if missing:
         raise SetupError(
             f"{len(missing)} of {shards} shards are not finished yet: {', '.join(map(str, missing[:20]))}. "
             "Make each with --shard NUMBER and the other options unchanged, then merge."
         )
-    return [json.loads(staging.summary(shard).read_text()) for shard in range(shards)]
+    return [read_summary(staging, shard) for shard in range(shards)]
 
 
 def _write_manifest(staging: StagingDirectory, plan: Plan) -> None:
@@ -120,7 +117,7 @@ def _write_labels(staging: StagingDirectory, shards: int) -> FileEntry:
     def lines() -> Iterator[bytes]:
         nonlocal size
         for shard in range(shards):
-            for entry in read_images(staging.journal(shard)):
+            for entry in read_images(staging, shard):
                 line = b"%d\n" % entry.label
                 sha.update(line)
                 size += len(line)
@@ -132,7 +129,7 @@ def _write_labels(staging: StagingDirectory, shards: int) -> FileEntry:
 
 def _jpegs(staging: StagingDirectory, shards: int) -> Iterator[FileEntry]:
     for shard in range(shards):
-        for entry in read_images(staging.journal(shard)):
+        for entry in read_images(staging, shard):
             yield FileEntry(f"{JPEGS}/{entry.name}", entry.size, entry.sha256, entry.origin, entry.notes)
 
 

@@ -3,7 +3,6 @@
 import hashlib
 import io
 import os
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from PIL import Image
 
-from data_setup.create.journal import ImageRecord
+from data_setup.create.shard import ImageRecord
 from data_setup.format import QUALITY, RAW_BYTES, UnreadableError, image_name
 
-CHUNK = 16  # images: 3 MB of raw pixels; the most work that a killed worker loses
+CHUNK = 16  # images: 3 MB of raw pixels
 
 ItemT = TypeVar("ItemT")  # what a source makes one image from
 ItemT_contra = TypeVar("ItemT_contra", contravariant=True)
@@ -101,8 +100,7 @@ def _render_one(
     jpeg, pixels = encode(image)
     buffer[:] = pixels
     _write_new(f"{job.jpegs}/{name}", jpeg)
-    sha256 = hashlib.sha256(jpeg).hexdigest()
-    return ImageRecord(name, label, len(jpeg), zlib.crc32(jpeg), zlib.crc32(pixels), sha256, None, notes)
+    return ImageRecord(name, label, len(jpeg), hashlib.sha256(jpeg).hexdigest(), None, notes)
 
 
 def encode(image: Image.Image) -> tuple[bytes, bytes]:

@@ -1,115 +1,152 @@
-"""One shard in progress: two archives that grow chunk by chunk, and the journal that records them."""
+"""A shard: its two archives, and a record of its images, which is written last and says that it is finished.
+
+A shard that is interrupted is made again from its beginning; finished ones are kept.
+"""
 
 import json
-from typing import BinaryIO
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple, TypedDict, cast
+from zipfile import ZipFile, ZipInfo
 
-from data_setup.create.finalize import finalize_shard
-from data_setup.create.journal import ChunkRecord, read_chunks, read_images
-from data_setup.create.zip_writer import ZipWriter
-from data_setup.format import ENCODED, RAW, RAW_BYTES, SetupError, StagingDirectory, file_sha256
+from course_utils.data import INFO_NAME, PackInfo, RawLayout
+from course_utils.system import sync_filesystem, write_atomically
+from data_setup.format import ENCODED, RAW, SIDE, StagingDirectory, file_sha256
+
+LAYOUTS = {ENCODED: None, RAW: RawLayout("HWC", (SIDE, SIDE, 3))}  # by form
+
+
+class ImageRecord(NamedTuple):
+    """An image that is in all three forms.
+
+    It holds no pixels, so that a worker's report on a chunk fits into a pipe and is written at once: a worker
+    that is killed halfway through a message leaves its reader waiting for the rest.
+
+    Args:
+        name: Name of the JPEG file, and of both members.
+        label: Its label.
+        size: Size of the JPEG file in bytes.
+        sha256: Hash of the JPEG file, in hexadecimal digits.
+        origin: The file of the source that it was made from; a worker leaves this None.
+        notes: What was odd about that file.
+    """
+
+    name: str
+    label: int
+    size: int
+    sha256: str
+    origin: str | None
+    notes: Sequence[str]
+
+
+class PartSummary(TypedDict):
+    """Size in bytes and hash of an archive."""
+
+    bytes: int
+    sha256: str
+
+
+class ShardSummary(TypedDict):
+    """First line of a shard's record: `handled` counts converted odd files by kind, `parts` are by form."""
+
+    images: int
+    jpeg_bytes: int
+    handled: dict[str, int]
+    oddities: list[str]
+    parts: dict[str, PartSummary]
 
 
 class Shard:
-    """Packs a shard, starting after what an earlier run finished.
+    """Packs a shard; takes 1 KB of memory for each of its images.
 
     Args:
         staging: Where the set is made.
         number: Which shard.
+
+    Attributes:
+        oddities: What was unreadable, and what replaced it.
     """
 
     def __init__(self, staging: StagingDirectory, number: int) -> None:
-        self.staging, self.number = staging, number
-        self.done = self.taken = 0  # positions finished, and items of the reserve tried
-        self.encoded = ZipWriter(staging.part(ENCODED, number))
-        self.raw = ZipWriter(staging.part(RAW, number))
-        self._journal = self._resume()
+        self._staging, self._number = staging, number
+        self._images: list[ImageRecord] = []
+        self.oddities: list[str] = []
+        self._archives: dict[str, ZipFile] = {}
+        try:
+            for form in LAYOUTS:
+                self._archives[form] = ZipFile(staging.part(form, number), "w")
+        except BaseException:
+            self.close()
+            raise
 
-    def close(self) -> None:
-        """Close archives and journal."""
-        for file in (self.encoded, self.raw, self._journal):
-            file.close()
-
-    def _resume(self) -> BinaryIO:
-        """Recover the chunks of an earlier run up to the first that is not complete on disk."""
-        path, intact = self.staging.journal(self.number), 0
-        for chunk in read_chunks(path):
-            if not self._recover(chunk):
-                break
-            intact += len(chunk.line())
-            self._count(chunk)
-        journal = path.open("ab", buffering=0)
-        journal.truncate(intact)
-        return journal
-
-    def _recover(self, chunk: ChunkRecord) -> bool:
-        for entry in chunk.entries:
-            path = self.staging.jpegs / entry.name
-            if not path.is_file() or file_sha256(path) != entry.sha256:
-                return False
-        before = self.encoded.end, self.encoded.sha.copy()
-        if not self.encoded.recover((entry.name, entry.size, entry.crc) for entry in chunk.entries):
-            return False
-        if not self.raw.recover((entry.name, RAW_BYTES, entry.raw_crc) for entry in chunk.entries):
-            self.encoded.end, self.encoded.sha = before
-            return False
-        return True
-
-    def _count(self, chunk: ChunkRecord) -> None:
-        self.done += chunk.slots
-        self.taken += chunk.taken
-
-    def add(self, chunk: ChunkRecord, pixels: list[memoryview]) -> None:
-        """Append a rendered chunk to both archives and to the journal.
-
-        The journal may be ahead of the archives, which write in the background: a resumed command verifies
-        what is on disk.
-
-        Args:
-            chunk: Its record; the JPEG files are already on disk.
-            pixels: The raw form of each image; may be overwritten after the call.
-        """
-        for entry, raw in zip(chunk.entries, pixels, strict=True):
-            self.encoded.add(entry.name, entry.crc, (self.staging.jpegs / entry.name).read_bytes())
-            self.raw.add(entry.name, entry.raw_crc, raw)
-        line = memoryview(chunk.line())
-        while line:  # a write may be short
-            line = line[self._journal.write(line) :]
-        self._count(chunk)
+    def add(self, image: ImageRecord, pixels: memoryview) -> None:
+        """Append an image, whose JPEG file is on disk, to both archives."""
+        jpeg = (self._staging.jpegs / image.name).read_bytes()
+        self._archives[ENCODED].writestr(ZipInfo(image.name), jpeg)
+        self._archives[RAW].writestr(ZipInfo(image.name), pixels)
+        self._images.append(image)
 
     def finish(self) -> None:
-        """Complete both archives; from then on the shard counts as finished.
+        """Complete both archives, flush everything to disk, then write the record."""
+        labels = {image.name: image.label for image in self._images}
+        for form, layout in LAYOUTS.items():
+            self._archives[form].writestr(ZipInfo(INFO_NAME), PackInfo(labels, layout).to_json())
+            self._archives[form].close()
+        lines = [self._summary(), *self._images]
+        sync_filesystem(self._staging.jpegs)  # else a power cut would leave empty files beside the record
+        record = self._staging.record(self._number)
+        write_atomically(record, (json.dumps(line).encode() + b"\n" for line in lines))
 
-        Raises:
-            SetupError: The journal on disk is not what was written.
-        """
-        recorded = sum(chunk.slots for chunk in read_chunks(self.staging.journal(self.number)))
-        if recorded != self.done:
-            raise SetupError(
-                f"{self.staging.journal(self.number)} is damaged: it records {recorded:,} of {self.done:,} "
-                "images. Run the same command again to make the rest."
-            )
-        finalize_shard(self.staging, self.number, self.encoded, self.raw)
+    def _summary(self) -> ShardSummary:
+        paths = {form: self._staging.part(form, self._number) for form in LAYOUTS}
+        return {
+            "images": len(self._images),
+            "jpeg_bytes": sum(image.size for image in self._images),
+            "handled": Counter(note for image in self._images for note in image.notes),
+            "oddities": self.oddities,
+            "parts": {
+                form: {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
+                for form, path in paths.items()
+            },
+        }
+
+    def close(self) -> None:
+        """Close both archives; those of an interrupted shard are incomplete."""
+        for archive in self._archives.values():
+            with suppress(OSError, ValueError):  # of a full disk, which the caller has been told about
+                archive.close()
+
+
+def read_summary(staging: StagingDirectory, number: int) -> ShardSummary:
+    """Return the summary of a finished shard."""
+    with staging.record(number).open() as record:
+        return cast(ShardSummary, json.loads(record.readline()))
+
+
+def read_images(staging: StagingDirectory, number: int) -> Iterator[ImageRecord]:
+    """Read the images of a finished shard in order."""
+    with staging.record(number).open() as record:
+        record.readline()
+        for line in record:
+            yield ImageRecord(*json.loads(line))
 
 
 def is_shard_finished(staging: StagingDirectory, number: int) -> bool:
-    """Return whether a shard has its summary and all files that the summary counts, of the right sizes.
+    """Return whether a shard has its record and all files that the record names, of the right sizes.
 
-    The summary of a shard that lacks anything is removed, so that the shard is resumed.
+    The record of a shard that lacks anything is removed, so that the shard is made again.
     """
-    summary = staging.summary(number)
     if staging.manifest.exists():  # some forms may have their final names already
-        return summary.exists()
+        return staging.record(number).exists()
     try:
-        content = json.loads(summary.read_bytes())
-        sizes = [(staging.part(form, number), part["bytes"]) for form, part in content["parts"].items()]
-        images = 0
-        for images, entry in enumerate(read_images(staging.journal(number)), 1):  # noqa: B007 - a count
-            if (staging.jpegs / entry.name).stat().st_size != entry.size:
-                break
-        else:
-            if images == content["images"] and all(path.stat().st_size == size for path, size in sizes):
-                return True
+        summary = read_summary(staging, number)
+        sizes = [(staging.part(form, number), part["bytes"]) for form, part in summary["parts"].items()]
+        sizes += [(staging.jpegs / image.name, image.size) for image in read_images(staging, number)]
+        is_whole = len(sizes) == len(LAYOUTS) + summary["images"]
+        if is_whole and all(path.stat().st_size == size for path, size in sizes):
+            return True
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
-    summary.unlink(missing_ok=True)
+    staging.record(number).unlink(missing_ok=True)
     return False

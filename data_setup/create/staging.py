@@ -52,8 +52,8 @@ def is_finished(out: Path, identity: Identity) -> bool:
     if not _is_same(header["identity"], identity):
         raise SetupError(
             f"{out} holds {describe_identity(header['identity'])}; you asked for "
-            f"{describe_identity(identity)}. Nothing was changed. Choose another folder with --out, or move "
-            "the old set away first."
+            f"{describe_identity(identity)}. Nothing was changed. Choose another folder "
+            "(COURSE_DATA=FOLDER, or --out), or move the old set away first."
         )
     require_complete(out)
     _remove_leftovers(StagingDirectory(out), identity)
@@ -157,8 +157,8 @@ def open_staging(out: Path, identity: Identity, classes: list[str]) -> StagingDi
     if not _is_same(plan["identity"], identity):
         raise SetupError(
             f"{staging.root} holds an unfinished set: {describe_identity(plan['identity'])}; you asked for "
-            f"{describe_identity(identity)}. Finish it with the command that began it, choose another --out, "
-            "or delete that folder."
+            f"{describe_identity(identity)}. Finish it with the command that began it, choose another folder "
+            "(COURSE_DATA=FOLDER, or --out), or delete that one."
         )
     for form in FORMS:
         if not (out / form).exists():
@@ -171,7 +171,7 @@ def _refuse_unknown_forms(out: Path) -> None:
     if found:
         raise SetupError(
             f"{out} already holds {', '.join(found)} without a {MANIFEST}. Nothing was changed. Choose "
-            "another folder with --out, or keep the set that is there: "
+            "another folder (COURSE_DATA=FOLDER, or --out), or keep the set that is there: "
             f"`python -m data_setup adopt --out {out}`."
         )
 
@@ -192,8 +192,8 @@ def check_free_space(out: Path, raw_bytes: int) -> None:
     if raw_bytes - made > free:
         raise SetupError(
             f"{out} needs {(raw_bytes - made) / 1e6:,.0f} MB for the raw pixels alone, and that disk has "
-            f"{free / 1e6:,.0f} MB free. Make room, choose another folder with --out, or ask for fewer "
-            "images with --count."
+            f"{free / 1e6:,.0f} MB free. Make room, choose another folder (COURSE_DATA=FOLDER, or --out), "
+            "or ask for fewer images: python -m data_setup photos --count 500"
         )
 
 

@@ -19,8 +19,8 @@ from types import TracebackType
 from typing import Any, Generic, Literal, Self
 
 from course_utils.system import die_with_parent
-from data_setup.create.journal import ImageRecord
 from data_setup.create.render import CHUNK, ItemT, Job, Renderer, Unreadable, render_chunk
+from data_setup.create.shard import ImageRecord
 from data_setup.format import RAW_BYTES, SetupError
 
 JOBS_PER_WORKER = 2  # enough that no worker idles, few enough that their pixels take little memory

@@ -62,17 +62,9 @@ class StagingDirectory:
         """Return the archive of a shard in a packed form."""
         return self.root / form / part_name(shard)
 
-    def journal(self, shard: int) -> Path:
-        """Return the journal of the finished images of a shard, one line per chunk."""
-        return self.root / f"shard{shard}.journal"
-
-    def summary(self, shard: int) -> Path:
-        """Return the summary of a shard, which exists only once the shard is finished."""
-        return self.root / f"shard{shard}.json"
-
-    def labels(self, shard: int) -> Path:
-        """Return the temporary file with the labels of a shard while its archives are finalized."""
-        return self.root / f"shard{shard}.labels"
+    def record(self, shard: int) -> Path:
+        """Return the record of a shard, which exists only once the shard is finished."""
+        return self.root / f"shard{shard}.jsonl"
 
     def lock(self, name: str) -> Path:
         """Return the lock file of a step, outside of the folder that is removed while the lock is held."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from course_utils.data import LABELS_NAME, PackError
+from course_utils.data import LABELS_NAME, PackError, labels_of_lines, read_regular_file
 from course_utils.system import remove_temporaries, write_atomically
 from data_setup.format import (
     ENCODED,
@@ -84,7 +84,7 @@ def _labels_by_name(folder: Path) -> dict[str, int]:
     """Return the label of each JPEG file; the lines of the text file are in the sorted order of the names."""
     names = sorted(path.name for path in folder.iterdir() if _is_jpeg(path))
     try:
-        labels = [int(line) for line in (folder / LABELS_NAME).read_text().split()]
+        labels = labels_of_lines(read_regular_file(folder / LABELS_NAME, "file of labels").decode())
     except FileNotFoundError as error:
         raise SetupError(f"{folder / LABELS_NAME} is missing: it holds the labels, one per line") from error
     except ValueError as error:

@@ -1,13 +1,12 @@
 """Read the archives of one packed form of an existing set, and note what is odd about them."""
 
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from course_utils.data import INFO_NAME, PackError, RawLayout, open_pack
+from course_utils.data import INFO_NAME, PackError, RawLayout, RegularZipFile, open_pack
 from data_setup.format import SetupError
 
 MAX_MEMBER = 1 << 30  # bytes; no image takes so many
@@ -32,10 +31,11 @@ class PackedForm:
         self.folder = folder
         self.oddities: list[str] = []
         self._labels: dict[str, int] = {}
-        self._packs: dict[str, zipfile.ZipFile] = {}
+        self._packs: dict[str, RegularZipFile] = {}
         self._duplicates: list[str] = []
         self._layouts: list[RawLayout | None] = []
-        self._open: list[zipfile.ZipFile] = []
+        self._open: list[RegularZipFile] = []
+        self._without_member: list[str] = []  # labels
         paths = archives(folder)
         if not paths:
             raise SetupError(f"{folder} is empty: it should contain part0.zip")
@@ -68,6 +68,7 @@ class PackedForm:
         self._duplicates += [name for name in names if name in self._packs]
         self._packs |= dict.fromkeys(names, pack)
         self._labels |= info.labels
+        self._without_member += sorted(info.labels.keys() - set(names))
         compressed = sum(member.compress_type != zipfile.ZIP_STORED for member in members)
         if compressed:
             self.oddities.append(f"{self._relative(path)}: {compressed:,} members are compressed, not stored")
@@ -98,6 +99,8 @@ class PackedForm:
         form = self.folder.name
         for name in self._duplicates:
             yield f"{form}/ contains {name} twice"
+        for name in self._without_member:
+            yield f"{form}/ has a label for {name}, but not that member in the same archive"
         for name in sorted(labels.keys() - self._packs.keys()):
             yield f"{form}/ has no member {name}"
         for name in sorted(self._packs.keys() - labels.keys()):
@@ -112,11 +115,9 @@ class PackedForm:
 
         Raises:
             PackError: It is damaged.
+            OSError: The disk fails.
         """
         pack = self._packs[name]
         if pack.getinfo(name).file_size > MAX_MEMBER:
             raise PackError(f"{pack.filename}: {name} claims to have more than {MAX_MEMBER:,} bytes")
-        try:
-            return pack.read(name)
-        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError) as error:
-            raise PackError(f"{pack.filename}: {name}: {error}") from error
+        return pack.read_sample(name)

@@ -1,15 +1,14 @@
 """List the image files of a folder, tar or zip once; an image that cannot be taken from it is an error."""
 
 import os
-import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from data_setup.format import SetupError
 from data_setup.sources.entries import Entry, FileLocation, Link, Unusable
-from data_setup.sources.image_listing import ImageListing
+from data_setup.sources.image_listing import ImageListing, require_same, status_of
 from data_setup.sources.tar_entries import entries_of_tar
-from data_setup.sources.zip_entries import entries_of_zip
+from data_setup.sources.zip_entries import entries_of_zip, is_zip
 
 SUFFIXES = (".jpeg", ".jpg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
 MAX_NAMED = 5
@@ -22,8 +21,9 @@ def list_images(source: Path) -> ImageListing:
     Raises:
         FileNotFoundError: There is no such source.
         SetupError: It is no folder, tar or zip, is compressed as a whole, is damaged, has an image that
-            cannot be taken or two of one name, or has no images.
+            cannot be taken or two of one name, has no images, or was changed meanwhile.
     """
+    listed = status_of(source)
     links: list[Link] = []
     unusable: list[Unusable] = []
     skipped: list[str] = []
@@ -38,14 +38,15 @@ def list_images(source: Path) -> ImageListing:
         raise SetupError(_refusal(source, "names that occur more than once", duplicates))
     if not len(images):
         raise SetupError(f"{source} has no image files ({', '.join(SUFFIXES)})")
-    images.skipped = skipped
+    images.skipped, images.status = skipped, listed
+    require_same(source, listed)
     return images
 
 
 def _entries(source: Path) -> Iterator[Entry]:
     if source.is_dir():
         return _in_folder(source, "", frozenset())
-    return entries_of_zip(source) if zipfile.is_zipfile(source) else entries_of_tar(source)
+    return entries_of_zip(source) if is_zip(source) else entries_of_tar(source)
 
 
 def _sort_out(

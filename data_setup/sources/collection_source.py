@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from course_utils.data import FileStatus
 from data_setup.create import Rendered
 from data_setup.format import SIZES, Identity, SetupError
 from data_setup.sources.archives import list_images
@@ -32,18 +33,21 @@ class FileRenderer:
 
     Args:
         source: Folder, tar or zip.
+        listed: Status of the archive when it was listed; None for a folder.
     """
 
     source: Path
+    listed: FileStatus | None
 
     def render(self, item: Item) -> Rendered:
         """Return the image of a file.
 
         Raises:
-            SetupError: The file cannot be read.
+            SetupError: The file cannot be read, or the archive is not the one that was listed.
             UnreadableError: It cannot be decoded.
         """
-        image, notes = to_square(read_bytes(self.source, item.location), item.location.name)
+        data = read_bytes(self.source, item.location, self.listed)
+        image, notes = to_square(data, item.location.name)
         return Rendered(image, item.label, notes)
 
 
@@ -130,7 +134,7 @@ class CollectionSource:
 
     def renderer(self) -> FileRenderer:
         """Return what is sent to the workers."""
-        return FileRenderer(self._source)
+        return FileRenderer(self._source, self._files.status)
 
     def _item(self, index: int) -> Item:
         return Item(self._files[index], int(self._labels[index]))

@@ -2,41 +2,39 @@
 
 import errno
 import os
-import time
 import zlib
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from zipfile import is_zipfile
 
-from course_utils.data import zip_format
+from course_utils.data import FileStatus, without_waiting, zip_format
+from course_utils.system import retry_transient
 from data_setup.format import SetupError
 from data_setup.sources.entries import STORED, FileLocation
-from data_setup.sources.zip_entries import is_same_name
-
-# Errors of a disk or a server that may pass, and how long to wait before each retry, in seconds.
-TRANSIENT = (errno.EIO, errno.ESTALE, errno.EAGAIN, errno.ETIMEDOUT, errno.ENOTCONN, errno.EREMOTEIO)
-PAUSES = (0.05, 0.2, 1.0)
+from data_setup.sources.image_listing import open_same, require_same
+from data_setup.sources.zip_entries import is_same_name, is_zip
 
 
-def read_bytes(source: Path, location: FileLocation) -> bytes:
+def read_bytes(source: Path, location: FileLocation, listed: FileStatus | None = None) -> bytes:
     """Read a file of the source; retry transient errors of the filesystem.
 
+    Args:
+        source: Folder, tar or zip.
+        location: Where the file is in it.
+        listed: Status of the archive when it was listed, as of `ImageListing`.
+
     Raises:
-        SetupError: It cannot be read, or its checksum is wrong. No other image replaces it: the set would be
-            another one each time that a disk or a server fails.
+        SetupError: It cannot be read, its checksum is wrong, or the archive is not the one that was listed.
+            No other image replaces it: the set would be another one each time that a disk or a server fails.
     """
-    for pause in (*PAUSES, None):
-        try:
-            return _read(source, location)
-        except OSError as error:
-            if pause is None or error.errno not in TRANSIENT:
-                raise SetupError(
-                    f"{source}: {location.name} cannot be read ({error.strerror}). Repair the source, then "
-                    "run the same command again to resume."
-                ) from error
-            _discard_handle(source)
-            time.sleep(pause)
-    raise AssertionError("unreachable")
+    try:
+        return retry_transient(
+            partial(_read, source, location, listed), partial(_discard_handle, source, listed)
+        )
+    except OSError as error:
+        raise SetupError(
+            f"{source}: {location.name} cannot be read ({error.strerror}). Repair the source, then run the "
+            "same command again to resume."
+        ) from error
 
 
 def content_size(source: Path, location: FileLocation) -> int:
@@ -46,17 +44,23 @@ def content_size(source: Path, location: FileLocation) -> int:
     return location.length if _is_zip(source) else location.size
 
 
-def _read(source: Path, location: FileLocation) -> bytes:
+def _read(source: Path, location: FileLocation, listed: FileStatus | None) -> bytes:
     if source.is_dir():
+        if listed:
+            raise SetupError(f"{source} was a file when it was listed, and is a folder now")
         return _read_file(source / location.name)
-    if _is_zip(source):
-        return _read_from_zip(source, location)
-    return _read_at(_handle(source), location.size, location.offset)
+    handle = _handle(source, listed)
+    try:
+        if _is_zip(source):
+            return _read_from_zip(source, handle, location)
+        return _read_at(handle, location.size, location.offset)
+    finally:  # also explains what could not be read
+        require_same(source, listed, handle)
 
 
 def _read_file(path: Path) -> bytes:
-    with path.open("rb", buffering=0) as file:
-        data = file.readall()
+    with open(path, "rb", buffering=0, opener=without_waiting) as file:
+        data = file.readall() or b""
         if len(data) != os.fstat(file.fileno()).st_size:
             raise OSError(errno.EIO, f"only {len(data):,} bytes could be read")
     return data
@@ -75,24 +79,27 @@ def _read_at(handle: int, size: int, offset: int) -> bytes:
 @cache
 def _is_zip(source: Path) -> bool:
     """Return whether a source is a zip; each process checks once."""
-    return is_zipfile(source)
+    return is_zip(source)
 
 
-@cache
-def _handle(source: Path) -> int:
-    return os.open(source, os.O_RDONLY)
+_handles: dict[tuple[Path, FileStatus | None], int] = {}  # each process opens an archive once
 
 
-def _discard_handle(source: Path) -> None:
+def _handle(source: Path, listed: FileStatus | None) -> int:
+    if (source, listed) not in _handles:
+        _handles[source, listed] = open_same(source, listed)
+    return _handles[source, listed]
+
+
+def _discard_handle(source: Path, listed: FileStatus | None) -> None:
     """Close the handle of an archive: after ESTALE only a new one works."""
-    if source.is_file() and _handle.cache_info().currsize:
-        os.close(_handle(source))
-        _handle.cache_clear()
+    if (source, listed) in _handles:
+        os.close(_handles.pop((source, listed)))
 
 
-def _read_from_zip(source: Path, location: FileLocation) -> bytes:
+def _read_from_zip(source: Path, handle: int, location: FileLocation) -> bytes:
     """Read one member with `pread`; `zipfile` would parse the central directory again in each worker."""
-    handle, name = _handle(source), location.name
+    name = location.name
     fixed = _read_at(handle, zip_format.LOCAL.size, location.offset)
     signature, *_, name_size, extra_size = zip_format.LOCAL.unpack(fixed)
     # The extra field here may be longer than the one in the central directory.

@@ -13,12 +13,13 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import numpy.typing as npt
 
+from course_utils.data import unique_fields, whole_number
 from data_setup.format import SetupError
 
 Labels = tuple[npt.NDArray[np.int64], list[str]]
 Rows = list[tuple[str, ...]]
 
-NUMBER = re.compile(r"(\d{1,9})(\.0*)?")  # pandas writes integers as 9.0 where some were missing
+NUMBER = re.compile(r"([0-9]{1,9})(\.0*)?")  # pandas writes integers as 9.0 where some were missing
 MISSING = {"", "nan", "null", "none", "na", "n/a"}
 BOXES = re.compile(
     r"(\w+) -?\d+ -?\d+ -?\d+ -?\d+( \1( -?\d+){4})*"
@@ -71,7 +72,7 @@ def _read_rows(path: Path) -> Rows:
     try:
         text = path.read_text(encoding="utf-8-sig")
         if path.suffix.lower() == ".json":
-            return _from_json(json.loads(text, object_pairs_hook=_object))
+            return _from_json(json.loads(text, object_pairs_hook=unique_fields))
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         rows = csv.reader(lines, delimiter=_separator(path, lines), skipinitialspace=True, strict=True)
         return [tuple(field.strip() for field in row) for row in rows]
@@ -93,15 +94,6 @@ def _from_json(content: object) -> Rows:
     if not isinstance(content, list):
         raise TypeError(f"{str(content)[:80]!r} is neither a list nor an object")
     return [_json_row(row) for row in content]
-
-
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return a JSON object; `json` would take the last of several values for one name."""
-    fields: dict[str, object] = {}
-    for name, value in pairs:
-        if fields.setdefault(name, value) != value:
-            raise ValueError(f"it gives {name} the labels {fields[name]!r} and {value!r}")
-    return fields
 
 
 def _json_row(row: object) -> tuple[str, ...]:
@@ -151,7 +143,7 @@ def _key(table: dict[str, str], name: str, path: Path) -> str:
 def _numbered(labels: Sequence[str], where: Path | str) -> Labels:
     """Turn labels into numbers: numbers are kept, names are numbered in alphabetical order."""
     matches = [NUMBER.fullmatch(label) for label in labels]
-    numbers = [int(match[1]) for match in matches if match]
+    numbers = [whole_number(match[1]) for match in matches if match]
     if len(numbers) == len(labels):
         return np.array(numbers, np.int64), []
     mostly_numbers = 2 * len(numbers) >= len(labels)

@@ -4,13 +4,30 @@ import os
 import stat
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from course_utils.data import zip_format
+from course_utils.data import named, zip_format
 from data_setup.format import SetupError
 from data_setup.sources.entries import DAMAGE, DEFLATED, STORED, Entry, FileLocation, Unusable
+from data_setup.sources.image_listing import open_same
 
 MAX_NAME = 200  # bytes of a name that are read together with its header
+
+
+@contextmanager
+def _naming(source: Path) -> Iterator[None]:
+    """Name the archive in an error of the disk, which knows a descriptor at most."""
+    try:
+        yield
+    except OSError as error:
+        raise named(error, source) from error
+
+
+def is_zip(source: Path) -> bool:
+    """Return whether a file is a zip; SetupError if it is no file."""
+    with _naming(source), os.fdopen(open_same(source, None), "rb") as file:
+        return zipfile.is_zipfile(file)
 
 
 def entries_of_zip(source: Path) -> Iterator[Entry]:
@@ -20,7 +37,11 @@ def entries_of_zip(source: Path) -> Iterator[Entry]:
         SetupError: It is damaged, or its directory does not describe its members.
     """
     try:
-        with zipfile.ZipFile(source) as archive:
+        with (
+            _naming(source),
+            os.fdopen(open_same(source, None), "rb") as file,
+            zipfile.ZipFile(file) as archive,
+        ):
             members = archive.infolist()
             # zipfile ignores this count, and misses members after a damaged length. The stub lacks it.
             count = zipfile._EndRecData(archive.fp)[4]  # type: ignore[attr-defined]
@@ -48,8 +69,8 @@ def _require_same_names(source: Path, members: list[zipfile.ZipInfo]) -> None:
 
     A wrong name would hide an image, or change its position and with it the label of each later one.
     """
-    handle = os.open(source, os.O_RDONLY)
-    try:
+    with _naming(source), os.fdopen(open_same(source, None), "rb") as file:
+        handle = file.fileno()
         for member in members:
             if not is_same_name(_local_name(handle, member.header_offset), member.filename):
                 raise SetupError(
@@ -58,8 +79,6 @@ def _require_same_names(source: Path, members: list[zipfile.ZipInfo]) -> None:
                 )
         # The directory of concatenated zips lists only the members of the last one.
         hidden = all(member.header_offset for member in members) and _local_name(handle, 0)
-    finally:
-        os.close(handle)
     if hidden:
         raise SetupError(
             f"{source} has members that its directory does not list. Unpack it, or the zips that were "

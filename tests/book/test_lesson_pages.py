@@ -52,7 +52,7 @@ def test_page_has_one_title_with_the_number(lesson: Lesson, page):
 
 
 def test_minutes_are_read_from_the_lesson(lesson: Lesson):
-    assert 30 <= int(LessonPage(COURSE, lesson.name).minutes) <= 200
+    assert 30 <= int(LessonPage(COURSE, lesson.name).minutes) <= 240
 
 
 def test_formulas_need_no_script_and_code_stays():

@@ -8,7 +8,7 @@ from book.lesson_pages import LessonPage
 from book.teachers import minutes
 from book.teachers.guide import read_guide
 from book.teachers.timetable import Slot, lengths, lesson_minutes, read_timetable, with_days
-from tests.lessons.lesson import COURSE, LESSONS, Lesson, read
+from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read
 
 ROUNDING = 5  # minutes: a lesson says "about"
 
@@ -84,3 +84,11 @@ def test_tables_stand_in_the_place_of_their_days():
     page = with_days(COURSE, "{{First day}}")
     assert page.count("\n") == len(read_timetable()["First day"]) + 1
     assert "{{" not in page
+
+
+def test_points_follow_the_minutes(lesson: Lesson):
+    """A point for each three minutes, and two for the shortest exercises."""
+    guide, cells = read_guide(lesson.name), graded(read(lesson.release))
+    assert guide
+    points = {name: cell.metadata.nbgrader.points for name, cell in cells.items()}
+    assert points == {name: max(2, round(one.minutes / 3)) for name, one in guide.exercises.items()}

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from course_utils.grading.site import deploy
 from course_utils.grading.site.deploy import Site
+from course_utils.grading.site.environment import READY
 from tests.lessons.lesson import COURSE
 
 TEACHER, STUDENTS = "hub-teacher", ("hub-ann", "hub-bob")
@@ -113,7 +114,9 @@ def set_up(folder: Path, teacher: str = TEACHER) -> Site:
     subprocess.run(make_data, cwd=COURSE, check=True, stdout=subprocess.DEVNULL)
     install_environment(site)
     shutil.chown(site.root, teacher)
-    subprocess.run(["chown", "-R", teacher, site.source, site.root / "JHS_data"], check=True)
+    # Not all of the environment: its packages are links into the cache.
+    theirs = (site.source, site.root / "JHS_data", site.environment / READY)
+    subprocess.run(["chown", "-R", teacher, *theirs], check=True)
     for _ in ("deploys", "changes nothing"):
         done = as_user(
             teacher, f"cd {site.source} && {site.environment}/bin/python -m course_utils.grading.site",

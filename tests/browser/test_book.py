@@ -281,6 +281,54 @@ def test_keyboard_opens_an_answer_and_the_search(browser: Browser, address: str)
     page.close()
 
 
+FIND_BROKEN_WORDS = """() => {
+    const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+    const range = document.createRange(), broken = [];
+    for (let node; (node = walker.nextNode()); ) {
+        const element = node.parentElement;
+        if (!element.checkVisibility() || element.closest('math, svg, script')) continue;
+        for (const word of node.data.matchAll(/[\\p{L}\\p{N}_]+/gu)) {
+            range.setStart(node, word.index);
+            range.setEnd(node, word.index + word[0].length);
+            const boxes = [...range.getClientRects()].filter(box => box.width);
+            if (new Set(boxes.map(box => Math.round(box.top))).size > 1) broken.push(word[0]);
+        }
+    }
+    return broken;
+}"""
+CUT_COMMANDS = """() => [...document.querySelectorAll('.highlight-none pre')]
+    .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent)"""
+SEARCH = "header .search-button-field, .bd-sidebar-primary .search-button-field"
+
+
+def test_words_and_commands_are_whole_and_there_is_one_search(
+    browser: Browser, address: str, pages: list[str]
+):
+    page = browser.new_page(viewport=SIZES["desktop"])
+    found = {}
+    for name in (one for one in pages if "/slides/" not in one):
+        page.goto(address + name)
+        searches = page.locator(f":is({SEARCH}):visible").count()
+        found[name] = (page.evaluate(FIND_BROKEN_WORDS), page.evaluate(CUT_COMMANDS), searches)
+    page.close()
+    assert len(found) > 20
+    assert not {name: seen for name, seen in found.items() if seen != ([], [], 1)}
+
+
+@pytest.mark.parametrize("kind", ["students", "teachers"])
+def test_results_of_a_search_can_be_read_in_the_dark_and_on_a_phone(
+    browser: Browser, address: str, axe: str, kind: str
+):
+    page = browser.new_page(viewport=SIZES["phone"])
+    page.goto(f"{address}{kind}/site/search.html?q=course_utils")
+    page.wait_for_selector("ul.search li .highlighted")
+    assert page.evaluate("document.documentElement.scrollWidth") <= SIZES["phone"]["width"]
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    page.evaluate(axe)
+    assert not violations(page, CONTRAST)
+    page.close()
+
+
 def test_every_slide_fits_on_a_projector(browser: Browser, address: str):
     page = browser.new_page(viewport={"width": 1280, "height": 720})
     too_high = {}

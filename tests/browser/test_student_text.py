@@ -58,6 +58,7 @@ COURSE = SimpleNamespace(
         }
     ),
     submission_folder=no_folder,
+    lesson=lambda name: SimpleNamespace(released=new_notebook()),
 )
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from course_utils.checks import jpeg_vs_zip
-from course_utils.checks.core import images
+from course_utils.checks.core import environment, images
 from course_utils.checks.core.check import Check
 from tests.bank import Answer, answers
 from tests.checks.bank_verdicts import Verdict, verdict
@@ -68,7 +68,8 @@ def cheaper_checks(tmp_path_factory) -> Iterator[None]:
     """Files lie in memory where there is a folder for it; no image is decoded twice by the judge."""
     with pytest.MonkeyPatch.context() as patch:
         if Path("/dev/shm").is_dir():
-            patch.setattr(tempfile, "tempdir", "/dev/shm")
+            for module in (tempfile, environment.tempfile):
+                patch.setattr(module, "tempdir", "/dev/shm")
         decode = functools.lru_cache(1000)(images.decode_rgb)
         patch.setattr(images, "decode_rgb", decode)
         patch.setattr(jpeg_vs_zip._labelled_images, "decode_rgb", decode)

@@ -49,7 +49,9 @@ def test_message_quotes_the_error_of_a_crashing_answer(check):
 )
 def test_broken_images_are_checked_without_a_worker_where_fork_is_unsafe(answer, monkeypatch):
     monkeypatch.setattr("torch.backends.mps.is_available", lambda: True)
-    if answer.mistake == "counts_in_the_worker":
+    if answer.name == "wrong_counter_emptied_by_the_loop":  # right in one process
+        assert verdict(answer).mistake is None
+    elif answer.mistake == "counts_in_the_worker":
         assert verdict(answer).mistake == "shares_state"
     else:
         assert_verdict(answer)

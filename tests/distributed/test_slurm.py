@@ -32,7 +32,7 @@ def test_job_that_is_stopped_once_and_killed_once_equals_an_undisturbed_one(tmp_
     with SlurmNode() as node:
         job = node.run("sbatch", "--parsable", f"--output={folder}/log", str(folder / "job.sh")).strip()
         wait_until(lambda: len(record.steps()) >= 8, folder)
-        (copy,) = scratch.glob("part0.zip-*/part0.zip")
+        (copy,) = scratch.glob("staged-*/part0.zip-*/data/part0.zip")
         assert {arguments[3] for arguments in ranks_that_run(folder)} == {str(copy)}
         node.run("scancel", "--signal=USR1", "--batch", job)  # what Slurm does before the time limit
         wait_until(lambda: len(record.steps()) >= 25, folder)

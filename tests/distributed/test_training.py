@@ -19,7 +19,6 @@ from course_utils.distributed.checkpoint import load_checkpoint, save_checkpoint
 from course_utils.distributed.numbered_pack import write_numbered_pack
 from course_utils.distributed.ranks import World
 from course_utils.distributed.record import Record, samples_of
-from course_utils.distributed.stop_signal import StopSignal
 from course_utils.distributed.training import Training, TrainingJob, train_alone
 from course_utils.system import one_thread
 
@@ -115,7 +114,7 @@ def _own_handler():
 
 @pytest.mark.usefixtures("_own_handler")
 def test_signal_is_noticed_and_does_not_end_the_process():
-    stop = StopSignal()
+    stop = train.StopSignal()
     assert not stop()
     os.kill(os.getpid(), signal.SIGUSR1)
     assert stop()

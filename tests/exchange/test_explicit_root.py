@@ -119,6 +119,7 @@ def test_the_formgrader_shows_that_no_folder_is_set(course, monkeypatch):
 
 
 @pytest.mark.parametrize("words", [["collect"], ["feedback", "--release"]], ids=" ".join)
-def test_the_teachers_commands_say_it_once(course, capsys, words):
+def test_the_teachers_commands_say_it_once(course, capsys, monkeypatch, words):
+    monkeypatch.chdir(course)  # the clone may hold a term_config.py of its own
     assert cli.main([*words, "--course", os.fspath(course)]) == 1
     assert capsys.readouterr().err == f"{NO_EXCHANGE}\n"

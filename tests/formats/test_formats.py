@@ -13,17 +13,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from course_utils.data import PackError
 from course_utils.formats import Formats, RandomAccess, Sample, find_formats
-from course_utils.formats.registry import FORMATS
+from tests.formats.format_kinds import FOUND, KINDS, REASONS
 
-FOUND = find_formats()
-REASONS = {name: f"{name} is not installed: {what}" for name, what in FOUND.missing.items()}
-KINDS = [
-    pytest.param(
-        FOUND.installed.get(name), marks=[pytest.mark.skip(REASONS[name])] if name in REASONS else [], id=name
-    )
-    for _, name in FORMATS
-]
 LETTERS = string.ascii_letters + string.digits + " -_äß鸡🐔éø'"
 NAMES = st.text(LETTERS, min_size=1, max_size=40).filter(lambda name: name.strip() == name)
 SAMPLES = st.lists(
@@ -99,8 +92,37 @@ def tree(path: Path) -> dict[str, int]:
 @pytest.mark.parametrize("name", ["SingleFiles", "StoredZip", "IndexedZip"])
 def test_name_that_occurs_twice_is_refused(name, tmp_path):
     twice = [Sample("a.JPEG", b"1", 1), Sample("a.JPEG", b"2", 2)]
-    with pytest.raises((ValueError, FileExistsError), match=r"named 'a.JPEG'|File exists"):
+    with pytest.raises((PackError, FileExistsError), match=r"named 'a.JPEG'|File exists"):
         FOUND.installed[name].write(tmp_path / "packed", twice)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["dataset.json", "samples.json", "names.json", "000000000.json"])
+def test_sample_named_as_an_index_is_refused_or_kept_apart(kind, name, tmp_path):
+    samples = [Sample(name, b"[]", 3), Sample("b.JPEG", b"2", 2)]
+    try:
+        kind.write(tmp_path / "packed", samples)
+    except PackError as error:
+        assert name in str(error)  # noqa: PT017 - most formats keep it apart
+    else:
+        with closing(kind(tmp_path / "packed")) as reader:
+            assert list(reader.stream()) == samples
+
+
+@pytest.mark.parametrize("name", ["../outside.JPEG", "folder/a.JPEG", "/tmp/a.JPEG", ".", ".."])
+def test_single_file_elsewhere_is_refused(name, tmp_path):
+    with pytest.raises(PackError, match="cannot be named"):
+        FOUND.installed["SingleFiles"].write(tmp_path / "packed", [Sample(name, b"", 0)])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_position_outside_is_an_index_error(kind, tmp_path):
+    kind.write(tmp_path / "packed", drawn(3))
+    with closing(kind(tmp_path / "packed")) as reader:
+        if isinstance(reader, RandomAccess):
+            for index in (-1, 3):
+                with pytest.raises(IndexError, match="packed has 3 samples"):
+                    reader.read(index)
 
 
 def test_flipped_byte_of_a_tfrecord_is_noticed(tmp_path):
@@ -110,7 +132,7 @@ def test_flipped_byte_of_a_tfrecord_is_noticed(tmp_path):
     whole = path.read_bytes()
     for place in range(0, len(whole), 97):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
-        with closing(kind(path)) as reader, pytest.raises(ValueError, match="is damaged"):
+        with closing(kind(path)) as reader, pytest.raises(PackError, match=r"packed.* is damaged"):
             list(reader.stream())
 
 

@@ -10,7 +10,7 @@ from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
 
 from course_utils.grading import cli
-from course_utils.grading.course import Task, course_at
+from course_utils.grading.course import MixedVersionsError, Task, course_at
 from tests.grading.toy_course import LESSON, TOY, make_course, submit
 
 
@@ -53,6 +53,17 @@ def run(course, capsys):
         return status, caught.out + caught.err
 
     return run
+
+
+def test_grading_says_what_it_does_before_it_begins(run, monkeypatch):
+    def stop():
+        raise MixedVersionsError("stopped here")
+
+    monkeypatch.setattr(cli, "require_same_version", stop)
+    _, output = run("grade")
+    assert output == (
+        "2 submissions: reading them, then running those that are new or have changed.\nstopped here\n"
+    )
 
 
 def test_gradebook_in_use_or_of_another_version_is_a_sentence(course, run, monkeypatch):

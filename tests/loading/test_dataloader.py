@@ -1,5 +1,6 @@
 import os
 
+import numpy as np
 import pytest
 import torch
 from torch.utils.data import Dataset
@@ -55,3 +56,13 @@ def test_seed_determines_order():
     assert order(1) == order(1)
     assert order(1) != order(2)
     assert sorted(order(1)) == list(range(16))
+
+
+def test_numbers_of_numpy_are_those_of_python_and_others_are_rejected():
+    def batches(**numbers):
+        return [batch.tolist() for batch, _ in make_loader(WorkerIds(), shuffle=True, **numbers)]
+
+    assert batches(batch_size=np.int64(4), seed=np.uint8(3)) == batches(batch_size=4, seed=3)
+    for wrong in ({"batch_size": 4.0}, {"batch_size": 4, "seed": float("nan")}):
+        with pytest.raises(TypeError, match="it must be an integer"):
+            batches(**wrong)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_utils.loading import batch_decoder
+from course_utils.loading.batch_decoder import read_ahead
 from course_utils.loading.fast_loader import FastLoader
-from course_utils.loading.read_ahead import read_ahead
 from tests.image_set import numbered_jpeg, numbered_pack
 
 needs_advice = pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="this system lacks posix_fadvise")

@@ -13,11 +13,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from course_utils.scratch.presets import ScratchError
-from course_utils.scratch.staging import is_whole, read_manifest, stage_set
+from course_utils.scratch.staged_set import is_whole, read_manifest
+from course_utils.scratch.staging import stage_set
 from tests.data_setup.faults.request import number_of
 from tests.scratch.files import files_of
 
-STRAY = {"other-0123456789ab/data": b"of another job", ".other-0123456789ab.xyz.part/data": b"being written"}
+OWN = f"staged-{os.geteuid()}"
+STRAY = {
+    "other/data": b"of another tool",
+    f"{OWN}/other-0123456789ab/data": b"of another job",
+    f"{OWN}/.other-0123456789ab.xyz.part/data": b"being written",
+}
 ENDINGS = {0, 1, -signal.SIGKILL}
 
 
@@ -61,6 +67,7 @@ class Runner:
     def new_scratch(self) -> Path:
         self.count += 1
         scratch = self.parent / f"scratch{self.count}"
+        (scratch / OWN).mkdir(mode=0o700, parents=True)
         for name, data in STRAY.items():
             (scratch / name).parent.mkdir(parents=True)
             (scratch / name).write_bytes(data)
@@ -81,11 +88,12 @@ class Runner:
         staged = stage_set(self.source, scratch, way, verify=True)
         if staged.copied:
             return "the set is not whole after a call that returned"
-        manifest = read_manifest(staged.path.parent)
-        if manifest is None or not is_whole(staged.path.parent, manifest, verify=True):
+        folder = staged.path.parent.parent
+        manifest = read_manifest(folder)
+        if manifest is None or not is_whole(folder, manifest, verify=True):
             return "the set is not whole"
         files = files_of(scratch)
-        ours = f"{staged.path.parent.name}/"
+        ours = f"{folder.relative_to(scratch)}/"
         kept = {name: data for name, data in files.items() if not name.startswith(ours)}
         left = {name for name in kept if not name.endswith(".lock")} - set(STRAY)
         if left or any(files.get(name) != data for name, data in STRAY.items()):

@@ -12,7 +12,9 @@ def source(tmp_path):
 
 def test_prints_the_path_alone(source, tmp_path, capsys):
     assert main(["stage", str(source), "--scratch", str(tmp_path / "scratch")]) == 0
-    assert capsys.readouterr().out.strip() == str(next((tmp_path / "scratch").glob("*/set.squashfs")))
+    assert capsys.readouterr().out.strip() == str(
+        next((tmp_path / "scratch").glob("staged-*/*/data/set.squashfs"))
+    )
 
 
 def test_dry_run_tells_the_plan_and_changes_nothing(source, tmp_path, capsys):

@@ -70,7 +70,7 @@ def test_a_damaged_set_is_replaced_and_open_files_stay(source, scratch, damage):
     if damage == "cut":
         path.write_bytes(b"half")
     else:
-        (path if damage == "file" else path.parent / "manifest.json").unlink()
+        (path if damage == "file" else path.parent.parent / "manifest.json").unlink()
     reader = path.open("rb") if damage == "cut" else None
     assert stage_set(source, scratch).copied
     assert path.read_bytes() == source.read_bytes()
@@ -81,10 +81,10 @@ def test_a_damaged_set_is_replaced_and_open_files_stay(source, scratch, damage):
 
 def test_others_wait_for_the_lock_while_one_process_copies(source, scratch):
     with waiting_child(lambda wait: stage_set(source, scratch, report=lambda _: wait()).copied) as one:
-        (lock,) = scratch.glob(".*.lock")
+        (lock,) = scratch.glob("staged-*/.*.lock")
         with lock.open() as file, pytest.raises(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        assert not [path for path in scratch.iterdir() if not path.name.startswith(".")]
+        assert not [path for path in lock.parent.iterdir() if not path.name.startswith(".")]
         assert one(b"")
     assert not stage_set(source, scratch).copied
 
@@ -124,7 +124,7 @@ def test_damaged_tar_is_refused(scratch, tmp_path):
 
 def test_a_link_in_place_of_the_lock_is_not_followed(source, scratch, tmp_path):
     stage_set(source, scratch)
-    lock = next(scratch.glob(".*.lock"))
+    lock = next(scratch.glob("staged-*/.*.lock"))
     lock.unlink()
     lock.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OSError, match="symbolic"):

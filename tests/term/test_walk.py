@@ -41,6 +41,7 @@ c.Grading.due = {{{lesson!r}: {due!r}}}
 c.Grading.extensions = {{{lesson!r}: {{{bob!r}: {extended!r}}}}}
 c.Grading.penalty_per_day = 0.001
 """
+TRUST = "git config --global --add safe.directory {folder}/.git"  # the students' repository is the teacher's
 READMES = (COURSE / "README.md").read_text() + README.read_text()
 INDEX = ("UV_INDEX_URL", "UV_DEFAULT_INDEX", "PIP_INDEX_URL", "SSL_CERT_FILE")
 POINTS = sum(cell.metadata.nbgrader.points for cell in graded(read(LESSON.release)).values())
@@ -76,7 +77,6 @@ class Term:
             "export VENV=$TEACHER_DIR/env",
             "git config --global user.name Test",
             "git config --global user.email test@example.org",
-            "git config --global safe.directory '*'",
             *(f"export {name}={shlex.quote(value)}" for name, value in os.environ.items() if name in INDEX),
             *commands,
         ]
@@ -144,10 +144,12 @@ def link_of_the_hub(term: Term, user: str) -> list[str]:
 
 
 def test_students_clone_a_repository_without_solutions(term):
+    assert TRUST.format(folder="/the/folder") in READMES
     said = term.teacher(f"make students STUDENTS={term.students}", folder=term.site.source)
     assert "committed version" in said
+    trust = TRUST.format(folder=term.students)
     for user in STUDENTS:
-        term.run(user, "student", term.home(user), f"git clone --quiet {term.students} course")
+        term.run(user, "student", term.home(user), trust, f"git clone --quiet {term.students} course")
         assert not (term.home(user) / "course" / "solutions").exists()
         assert term.notebook(user).exists()
 

@@ -1,4 +1,6 @@
+from . import environment as environment
 from . import evidence as evidence
+from .check import NO_ANSWER as NO_ANSWER
 from .check import NOT_WRITTEN_YET as NOT_WRITTEN_YET
 from .check import Check as Check
 from .check import CheckFailed as CheckFailed
@@ -19,6 +21,7 @@ from .file_events import Kind as Kind
 from .file_events import Usage as Usage
 from .file_events import SeenFiles as SeenFiles
 from .file_recorder import mark as mark
+from .folders import PREVIEW as PREVIEW
 from .folders import STRAYS as STRAYS
 from .folders import SUBFOLDER as SUBFOLDER
 from .folders import DrawnFolder as DrawnFolder

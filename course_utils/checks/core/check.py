@@ -6,9 +6,9 @@ student's code must not be able to forge lives in the check's world, outside the
 """
 
 import contextlib
-import json
 import sys
 import sysconfig
+import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,9 +21,10 @@ from typing import Any, Generic, TypedDict, TypeVar, get_type_hints
 import msgspec
 import numpy as np
 
-from course_utils.checks.core import evidence
+from course_utils.checks.core import environment, evidence
 from course_utils.checks.core.file_events import FileActivity, FileEvent, SeenFiles
 from course_utils.checks.core.file_recorder import recording
+from course_utils.checks.core.student_output import each_line_once
 from course_utils.checks.world import BaseWorld, Handle, open_world
 
 # Files of Python, of installed packages and of this package hold no student's code.
@@ -32,9 +33,27 @@ LIBRARY_PREFIXES = (
     str(Path(__file__).parents[2]),
     "<frozen",
 )
+NO_ANSWER = "no_answer_found"  # the name of the mistake where no cell defines what the check asks for
 NOT_WRITTEN_YET = "not_written_yet"  # the name of the mistake in an answer cell as it was released
 _WHERE = " (in line "  # begins the line of code in the report of a crash
 _UNSOLVED = "NotImplementedError()"  # begins the report of a crash in such a cell
+DIFFERS_BY_PROCESS = (
+    "two processes got different results for the same arguments. The ranks of a job, and the job that goes "
+    "on tomorrow, are processes of their own. Each has another hash() of a text, and with it another order "
+    "of a set of texts, another os.getpid() and id(); each draws anew what a cell draws when it runs, and "
+    "finds other files in /tmp. Compute the result from the arguments alone; sort what comes out of a set."
+)
+_EARLIER_THREADS = set(threading.enumerate())  # those of a notebook's kernel
+# Those of the check's own world, of event loops, and of progress bars.
+_NOT_OF_CELLS = ("world", "asyncio", "tqdm_monitor")
+
+
+def _threads_of_cells() -> list[threading.Thread]:
+    """Return the threads that cells have left running."""
+    later = [thread for thread in threading.enumerate() if thread not in _EARLIER_THREADS]
+    return [thread for thread in later if not thread.name.startswith(_NOT_OF_CELLS)]
+
+
 MAX_ERROR = 500  # characters
 LINE_WIDTH = 76  # characters: narrower than a notebook in a window of 800 pixels, or the formgrader
 Inputs = dict[str, Any]
@@ -55,6 +74,11 @@ class Mistake(Exception):  # noqa: N818 - the student's, not the program's
         super().__init__(message)
         self.name = name
         self.message = message
+
+    def add(self, sentence: str) -> None:
+        """Add to the message."""
+        self.message += sentence
+        self.args = (self.message,)
 
 
 def wrap(text: str) -> str:
@@ -104,8 +128,9 @@ class Check:
             which the probe lays out with `folder_with`. When grading, the kernel reports that where a
             student's code cannot reach it; in a notebook, a recorder in the process does.
         world: ``world(truth)`` makes the world that the probe asks through its handle; None without one.
-        agree: ``agree(truth, world, other)`` raises `Mistake` for what is right in each of two processes with
-            the same inputs, but must also be the same in both. Only grading asks in two processes.
+        stable: ``stable(truth, evidence)``, with a world ``stable(truth, evidence, world)``, returns as plain
+            data what the judge sees and what must be the same in another process with the same inputs. Only
+            grading asks in two processes: a notebook cannot start another Python with its cells.
     """
 
     make: Callable[[np.random.Generator], tuple[Inputs, Truth]]
@@ -113,7 +138,7 @@ class Check:
     judge: Callable[..., str]
     outside: Callable[[Truth, FileActivity], None] | None = None
     world: Callable[[Truth], BaseWorld] | None = None
-    agree: Callable[[Truth, Any, Any], None] | None = None
+    stable: Callable[..., Evidence] | None = None
 
     @cached_property
     def evidence_type(self) -> Any:  # noqa: ANN401 - any type
@@ -132,7 +157,7 @@ class Check:
             raise AttributeError(
                 f"{module.__name__} must define {', '.join(missing)}, as every check module does"
             )
-        more = (getattr(module, name, None) for name in ("outside", "World", "agree"))
+        more = (getattr(module, name, None) for name in ("outside", "World", "stable"))
         return cls(module.make, module.probe, module.judge, *more)
 
     def __call__(self, *answers: object, seed: int = 0) -> CheckPassed:
@@ -143,7 +168,7 @@ class Check:
         """
         inputs, truth = self.make(np.random.default_rng(seed))
         world = self.world(truth) if self.world else None
-        with open_world(world) if world else contextlib.nullcontext() as handle:
+        with each_line_once(), open_world(world) if world else contextlib.nullcontext() as handle:
             data = self.run_probe(evidence.encode(inputs), *answers, handle=handle)
         try:
             return CheckPassed(self.verdict(truth, data, world))
@@ -154,16 +179,25 @@ class Check:
         """Run the probe on encoded inputs; return its encoded evidence, or the report of a crash."""
         handles = () if handle is None else (handle,)
         try:
+            left = [thread.name for thread in _threads_of_cells()]
+            threads = {"threads": left} if left else {}
             if self.outside is None:
-                return evidence.encode({"evidence": self.probe(evidence.decode(inputs), *handles, *answers)})
+                found = self.probe(evidence.decode(inputs), *handles, *answers)
+                return evidence.encode({"evidence": found, **threads})
             with recording() as events:
                 found = self.probe(evidence.decode(inputs), *handles, *answers)
-                return evidence.encode({"evidence": found, "files": json.dumps(events())})
+                files = environment.json.dumps(events())
+                return evidence.encode({"evidence": found, **threads, "files": files})
         except Exception as error:
             return evidence.encode({"crash": crash_report(error)})
 
     def verdict(
-        self, truth: Truth, data: bytes, world: BaseWorld | None = None, files: SeenFiles | None = None
+        self,
+        truth: Truth,
+        data: bytes,
+        world: BaseWorld | None = None,
+        files: SeenFiles | None = None,
+        earlier: tuple[bytes, BaseWorld | None] | None = None,
     ) -> str:
         """Judge encoded evidence and the record of the world; return a sentence about what is right.
 
@@ -172,6 +206,7 @@ class Check:
             data: What `run_probe` returned.
             world: The world that the probe asked.
             files: What was done with the files; without events, the probe's process is believed.
+            earlier: The evidence and the world of another process with the same inputs, which were right.
 
         Raises:
             Mistake: The answer is wrong, or the evidence is malformed.
@@ -187,6 +222,10 @@ class Check:
         except evidence.DamagedEvidenceError as error:
             message = f"The check got no readable data from your answer: {str(error)[:MAX_ERROR]}."
             raise Mistake("no_evidence", message) from error
+        if "missing" in found:
+            name = found["missing"][:100]
+            message = f"No answer was found: no cell defines `{name}`. Was its cell deleted or renamed?"
+            raise Mistake(NO_ANSWER, message)
         if "crash" in found:
             raise mistake_of_crash(found["crash"][: 2 * MAX_ERROR])
         if "evidence" not in found:
@@ -198,8 +237,15 @@ class Check:
                 activity = FileActivity(_recorded(found) if seen.events is None else seen.events)
                 self.outside(truth, activity)
                 _expect_all_openings(activity, seen.opened)
+            if earlier is not None and self._stable(truth, *earlier) != self._stable(truth, data, world):
+                raise Mistake("differs_by_process", DIFFERS_BY_PROCESS)
             return sentence
-        except Mistake:
+        except Mistake as mistake:
+            if threads := found.get("threads"):
+                mistake.add(
+                    f" While the check ran, a thread of another cell was running ({threads[0][:99]}) and may "
+                    "be the reason: end it, or wait for its end (join), before the check."
+                )
             raise
         except Exception as error:
             # Evidence has the declared type, so its values are what no measurement gives, such as no seconds.
@@ -208,11 +254,20 @@ class Check:
             )
             raise Mistake("no_evidence", message) from error
 
+    def _stable(self, truth: Truth, data: bytes, world: BaseWorld | None) -> bytes:
+        """Return, encoded, what must be the same in each process."""
+        if self.stable is None:
+            return b""
+        found: _Found[Evidence] = evidence.decode(data, _Found[self.evidence_type])  # type: ignore[name-defined]
+        return evidence.encode(self.stable(truth, found["evidence"], *([] if world is None else [world])))
+
 
 class _Found(TypedDict, Generic[T], total=False):
     crash: str
+    missing: str
     evidence: T
     files: str
+    threads: list[str]
 
 
 def _recorded(found: _Found[Evidence]) -> list[FileEvent]:

@@ -8,10 +8,8 @@ import builtins
 import contextlib
 import io
 import itertools
-import json
 import os
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +18,7 @@ from typing import IO, Any
 
 import msgspec
 
+from course_utils.checks.core import environment
 from course_utils.checks.core.file_events import MEASURE, FileEvent, Usage
 
 _RUNS = {"subprocess.Popen", "os.system", "os.posix_spawn"}
@@ -31,7 +30,7 @@ class _Recorder:
     """The events of one check, in a file to which all its processes append."""
 
     def __init__(self) -> None:
-        self.log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed in `recording`
+        self.log = environment.tempfile.TemporaryFile(buffering=0)
         os.set_inheritable(self.log.fileno(), False)
         self.folder = ""
         self.descriptors: dict[int, tuple[str, int]] = {}  # to name and handle
@@ -40,7 +39,7 @@ class _Recorder:
     def record(self, kind: str, name: str, handle: int = 0, used: Usage | None = None) -> None:
         if self.log.closed:  # a file outlives the check
             return
-        event = json.dumps([os.getpid(), kind, name, handle, used]) + "\n"
+        event = environment.json.dumps([os.getpid(), kind, name, handle, used]) + "\n"
         self.log.write(event.encode())
 
     def events(self) -> list[FileEvent]:

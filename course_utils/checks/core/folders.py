@@ -1,10 +1,10 @@
 """Draw folders of JPEG files with labels, and with everything else that is found in such folders."""
 
-import json
 from typing import TypedDict
 
 import numpy as np
 
+from course_utils.checks.core import environment
 from course_utils.checks.core.images import draw_image, draw_labels, draw_names, encode_jpeg
 from course_utils.data import INFO_NAME
 
@@ -17,6 +17,7 @@ STRAYS = (
     "half_copied.JPEG.part",
     ".ipynb_checkpoints/dataset-checkpoint.json",
 )
+PREVIEW = "preview.jpg"  # a picture, but its name does not end in .JPEG
 SUBFOLDER = "discarded"
 
 
@@ -29,6 +30,7 @@ class DrawnFolder(TypedDict):
         labels: Labels by name; one image has the label 0.
         absent: Names that have a label, but no image.
         inner: Name and bytes of the image in the subfolder, which has no label.
+        preview: The bytes of `PREVIEW`, which has no label either.
     """
 
     files: dict[str, bytes]
@@ -36,6 +38,7 @@ class DrawnFolder(TypedDict):
     labels: dict[str, int]
     absent: list[str]
     inner: tuple[str, bytes]
+    preview: bytes
 
 
 def draw_folder(rng: np.random.Generator, count: int, absent: int, height: int, width: int) -> DrawnFolder:
@@ -58,7 +61,15 @@ def draw_folder(rng: np.random.Generator, count: int, absent: int, height: int, 
         rng.shuffle(present)  # some file systems list the files in the order in which they were written
     modes = rng.permutation(["L", "CMYK"] + ["RGB"] * (count - 2)).tolist()
     encoded = [encode_jpeg(draw_image(rng, height, width), mode) for mode in modes]
-    images, hidden = dict(zip(present, encoded, strict=True)), encode_jpeg(draw_image(rng, height, width))
+    hidden, preview = (encode_jpeg(draw_image(rng, height, width)) for _ in range(2))
+    images = dict(zip(present, encoded, strict=True))
     files = images | {name: b"not an image" for name in STRAYS} | {f"{SUBFOLDER}/{inner}": hidden}
-    files[INFO_NAME] = json.dumps({"labels": labels}, indent=2).encode()
-    return {"files": files, "images": images, "labels": labels, "absent": missing, "inner": (inner, hidden)}
+    files |= {PREVIEW: preview, INFO_NAME: environment.json.dumps({"labels": labels}, indent=2).encode()}
+    return {
+        "files": files,
+        "images": images,
+        "labels": labels,
+        "absent": missing,
+        "inner": (inner, hidden),
+        "preview": preview,
+    }

@@ -73,8 +73,8 @@ def expect_uint8_tensor(image: ImageRecord) -> np.ndarray:
     if pixels.dtype != np.uint8:
         raise Mistake(
             "no_uint8",
-            f"The image has dtype {pixels.dtype}; keep the pixels as uint8 (0-255). Floats take four times "
-            "the memory and cost time; a user who wants them passes a transform to the dataset.",
+            f"The image has dtype {pixels.dtype}; keep the pixels as uint8 (0-255). Other types take four "
+            "to eight times the memory and cost time; a user who wants floats passes a transform.",
         )
     return pixels
 
@@ -96,6 +96,18 @@ def expect_shape(pixels: np.ndarray, shape: tuple[int, ...]) -> None:
         raise Mistake(
             "rows_for_columns",
             f"Height and width are swapped: the image has shape {list(pixels.shape)}, not {list(shape)}.",
+        )
+    if pixels.ndim != len(shape):
+        raise Mistake(
+            "other_shape",
+            f"The image has shape {list(pixels.shape)}, with {pixels.ndim} axes: return one image of shape "
+            f"{list(shape)}, without further axes.",
+        )
+    if pixels.shape != shape and sorted(pixels.shape) == sorted(shape):
+        raise Mistake(
+            "axes_in_another_order",
+            f"The image has shape {list(pixels.shape)}: the axes of {list(shape)} in another order. permute "
+            "takes, for each axis of the result, the number that this axis had before.",
         )
     if pixels.shape != shape:
         raise Mistake(

@@ -1,7 +1,6 @@
 """Helpers for probes: run a student's code, describe what it returned, lay out files for it."""
 
 import contextlib
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, Generic, TypedDict, TypeVar
 import numpy as np
 import torch
 
+from course_utils.checks.core import environment
 from course_utils.checks.core.check import crash_report, mistake_of_crash
 from course_utils.checks.core.file_recorder import record_folder
 
@@ -95,7 +95,7 @@ def folder_with(files: dict[str, bytes] | str, read_only: bool = False) -> Itera
         with contextlib.chdir("."), record_folder(Path(files)):
             yield Path(files)
         return
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir("."):
+    with environment.tempfile.TemporaryDirectory() as folder, contextlib.chdir("."):
         for name, data in files.items():
             target = Path(folder) / name
             target.parent.mkdir(exist_ok=True, parents=True)

@@ -1,13 +1,11 @@
 """Draw random packs for the checks of lesson 02, and compare the samples read from them."""
 
 import io
-import json
-import zipfile
 from typing import Any
 
 import numpy as np
 
-from course_utils.checks.core import images
+from course_utils.checks.core import environment, images
 from course_utils.checks.core.check import Mistake
 from course_utils.checks.core.observe import ImageRecord, record_image
 from course_utils.data import INFO_NAME
@@ -39,7 +37,7 @@ def _draw_member(rng: np.random.Generator) -> bytes:
 def zip_bytes(members: dict[str, bytes]) -> bytes:
     """Return an uncompressed zip of members, as bytes."""
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
+    with environment.zipfile.ZipFile(file, "w") as archive:
         for name, data in members.items():
             archive.writestr(name, data)
     return file.getvalue()
@@ -47,7 +45,7 @@ def zip_bytes(members: dict[str, bytes]) -> bytes:
 
 def pack_bytes(members: dict[str, bytes], labels: dict[str, int]) -> bytes:
     """Return a pack in the course's format, as bytes."""
-    return zip_bytes({**members, INFO_NAME: json.dumps({"labels": labels}).encode()})
+    return zip_bytes({**members, INFO_NAME: environment.json.dumps({"labels": labels}).encode()})
 
 
 def record_samples(dataset: Any, indices: list[int]) -> list[SampleRecord]:  # noqa: ANN401 - the student's

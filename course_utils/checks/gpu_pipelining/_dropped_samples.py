@@ -122,6 +122,13 @@ def _indices(case: Case, images: np.ndarray) -> Iterator[int]:
         yield known[cast.tobytes()]
 
 
+def shows_images_of(epoch: EpochRecord, others: list[Case]) -> bool:
+    """Return whether a batch of an epoch holds an image of another dataset."""
+    known = {image.tobytes() for case in others for image in case["images"] if image.any()}
+    batches = [batch["images"] for batch in epoch["batches"] if not isinstance(batch, str)]
+    return any(image.tobytes() in known for images in batches if images.ndim == 4 for image in images)
+
+
 def _expect_all_good(case: Case, arrived: list[int]) -> None:
     good = np.flatnonzero(~case["broken"]).tolist()
     if arrived == good:

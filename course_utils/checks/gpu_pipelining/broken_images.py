@@ -22,8 +22,10 @@ from course_utils.checks.gpu_pipelining._broken_files import (
 from course_utils.checks.gpu_pipelining._dropped_samples import (
     COUNT_MISTAKES,
     Case,
+    EpochRecord,
     counts_differ,
     expect_epoch,
+    shows_images_of,
 )
 from course_utils.checks.world import Handle
 
@@ -32,17 +34,17 @@ GoodBatches = Callable[..., Iterable[Any]]
 
 # What is wrong if an epoch is, although the same dataset was read correctly by itself before.
 CONTEXT = {
-    "again": Mistake(
+    "again": (
         "keeps_state",
         "The first epoch over a loader is right, the second over the same loader is not. Each call of "
-        "good_batches must start afresh: keep no counter and no batch outside it.",
+        "good_batches must start afresh: keep no {what} outside it.",
     ),
-    "together": Mistake(
+    "together": (
         "shares_state",
-        "Each epoch is right by itself, but two that are read in turn disturb each other. Keep counts and "
-        "batches in variables of each call of good_batches, not in global ones or on a class.",
+        "Each epoch is right by itself, but two that are read in turn disturb each other. Keep the {what} in "
+        "a variable of each call of good_batches, not in a global one or on a class.",
     ),
-    "worker": Mistake(
+    "worker": (
         "counts_in_the_worker",
         "Without a worker your counts are right, with one they are not. collate runs in the worker, and a "
         "variable that it changes there does not change in the main process. Return the count with the "
@@ -55,13 +57,15 @@ def make(rng: np.random.Generator, workers: bool = True) -> tuple[Inputs, Truth]
     """Draw three datasets: one with all kinds of batches, one that starts and ends broken, one all broken.
 
     The cases that the check must tell apart are always there: an intact batch, a first image that is broken,
-    batches without a good image (in the middle, two in a row, at the start, at the end), a short last batch,
-    a black image, a label 0. Without `workers` no loader gets one, and what only a worker shows is not found.
+    batches without a good image (in the middle, two in a row, at the start, at the end), one with a single
+    good image, a short last batch, a black image, a label 0. The first two come backwards, too, as in a
+    second epoch: what is wrong there by itself is no state that was kept. Without `workers` no loader gets
+    one, and what only a worker shows is not found.
     """
     middle = int(rng.integers(4, 8))
     broken = rng.random(51) < 0.3
     broken[:4] = False
-    broken[4:8] = True, False, False, False
+    broken[4:12] = True, False, False, False, True, True, False, True
     broken[4 * middle : 4 * middle + 4] = True
     broken[48:] = False, True, False
     ends = rng.random((12, 5)) < 0.3
@@ -70,6 +74,7 @@ def make(rng: np.random.Generator, workers: bool = True) -> tuple[Inputs, Truth]
     cases = [_case(rng, 4, broken), _case(rng, 5, ends.ravel()), _case(rng, 3, np.ones(5, dtype=bool))]
     if not all(counts_differ(case) for case in cases[:2]):
         return make(rng, workers)
+    cases += [_backwards(case) for case in cases[:2]]
     sizes = [[len(case["labels"]), case["batch_size"]] for case in cases]
     worker = workers and can_fork()
     return {"sizes": sizes, "worker": worker}, {"cases": cases, "worker": worker}
@@ -137,24 +142,50 @@ def _epochs(world: Handle, loaders: list[DataLoader[Sample]], good_batches: Good
 
 def judge(truth: Truth, _: None, world: World) -> str:
     """Check every epoch: first each dataset by itself, then a worker, a second epoch, and two in turn."""
-    first, second, _third = truth["cases"]
-    expected: list[tuple[str, dict[int, Case]]] = [("alone", {n: c}) for n, c in enumerate(truth["cases"])]
-    expected += [("worker", {0: first})] if truth["worker"] else []
-    expected += [("again", {0: _backwards(first)}), ("together", {0: first, 1: _backwards(second)})]
-    for (where, cases), epochs in zip(expected, world.runs, strict=True):
-        for number, case in cases.items():
+    first, _, _, first_backwards, second_backwards = cases = truth["cases"]
+    epochs_alone = [world.runs[number][number] for number in range(len(cases))]
+    for number, epoch in enumerate(epochs_alone):
+        _expect_alone(cases, number, epoch)
+    expected: list[tuple[str, dict[int, Case]]] = [("worker", {0: first})] if truth["worker"] else []
+    expected += [("again", {0: first_backwards}), ("together", {0: first, 1: second_backwards})]
+    for (where, by_number), epochs in zip(expected, world.runs[len(cases) :], strict=True):
+        for number, case in by_number.items():
             try:
                 expect_epoch(case, epochs[number], streaming=where != "worker")
             except Mistake as mistake:
-                if where == "alone" or (where == "worker" and mistake.name not in COUNT_MISTAKES):
+                if where == "worker" and mistake.name not in COUNT_MISTAKES:
                     raise
-                raise CONTEXT[where] from mistake
+                name, message = CONTEXT[where]
+                raise Mistake(name, message.format(what=_what_differs(mistake))) from mistake
     return (
         "Every good image arrives once, in order and with its own label; no batch is empty; the number of "
         "dropped images is reported" + (", also when a worker collates." if truth["worker"] else ".")
     )
 
 
+def _expect_alone(cases: list[Case], number: int, epoch: EpochRecord) -> None:
+    """Check the first epoch over a dataset, which nothing of earlier ones may disturb."""
+    try:
+        expect_epoch(cases[number], epoch)
+    except Mistake as mistake:
+        earlier = cases[:number]
+        so_far = sum(int(case["broken"].sum()) for case in cases[: number + 1])
+        total = sum(count for count in epoch["reported"] if isinstance(count, int))
+        counted = mistake.name in COUNT_MISTAKES and total == so_far
+        if earlier and (counted or shows_images_of(epoch, earlier)):
+            has = f"reports {total} broken images" if counted else "yields images"
+            raise Mistake(
+                "keeps_state",
+                f"The first epoch is right, but one over another loader {has}, with those of earlier epochs. "
+                f"Each call of good_batches must start afresh: keep no {_what_differs(mistake)} outside it.",
+            ) from mistake
+        raise
+
+
+def _what_differs(mistake: Mistake) -> str:
+    return "counter" if mistake.name in COUNT_MISTAKES else "batch"
+
+
 def _backwards(case: Case) -> Case:
-    images, labels, broken = (case[name][::-1] for name in ("images", "labels", "broken"))
+    images, labels, broken = (case[name][::-1].copy() for name in ("images", "labels", "broken"))
     return {"images": images, "labels": labels, "broken": broken, "batch_size": case["batch_size"]}

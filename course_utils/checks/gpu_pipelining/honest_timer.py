@@ -23,7 +23,7 @@ ADVICE = {
     "synchronises_every_step": "Your time is loading plus computing, because you wait for the device in "
     "every step. That prevents the overlap that you want to measure. Synchronise once, at the end of an "
     "epoch.",
-    "first_epoch_left_running": "You start the clock while the device still works on the first epoch, so a "
+    "first_epoch_left_running": "You start the clock while the device still works on an earlier epoch, so a "
     "part of that epoch counts. Call device.synchronize() before you read the clock at the start, too.",
     "last_index_for_length": "You divide by one batch too few: the last index of a loop that counts from 0 "
     "is not the number of batches.",
@@ -254,6 +254,12 @@ def _host_only(case: Case, first: int) -> float:
     return (host[-1] - host[first]) / (case["epochs"] - first) / _batches(case)
 
 
+def _left_running(case: Case, first: int) -> float:
+    """Return the seconds from an epoch's first request, while the device still computes, to the end."""
+    clock = _read(case, "never")
+    return clock.done[-1] - clock.host[first - 1]
+
+
 # What each known mistake gives; what follows a colon tells variants of one mistake apart.
 KNOWN_MISTAKES: dict[str, Callable[[Case], float]] = {
     "loading_left_out": lambda case: _mean_compute(case, case["epochs"] - 1),
@@ -261,8 +267,12 @@ KNOWN_MISTAKES: dict[str, Callable[[Case], float]] = {
     "loading_left_out:launch": lambda case: LAUNCH_SECONDS,
     "no_synchronisation": lambda case: _host_only(case, 1),
     "no_synchronisation:all epochs": lambda case: _host_only(case, 0),
-    "first_epoch_left_running": lambda case: (
-        (_read(case, "never").done[-1] - _read(case, "never").host[0]) / (case["epochs"] - 1) / _batches(case)
+    "first_epoch_left_running": lambda case: _left_running(case, 1) / (case["epochs"] - 1) / _batches(case),
+    "first_epoch_left_running:last epoch": lambda case: (
+        _left_running(case, case["epochs"] - 1) / _batches(case)
+    ),
+    "divides_by_all_epochs:left running": lambda case: (
+        _left_running(case, 1) / case["epochs"] / _batches(case)
     ),
     "synchronises_every_step": lambda case: _warm(case, "every step"),
     "synchronises_every_step:all epochs": lambda case: _all_epochs(case, "every step"),

@@ -50,6 +50,14 @@ class Output(NamedTuple):
     value: int
 
 
+class Result(NamedTuple):
+    """What an access led to: an integer, the type of another value, or the type of an exception."""
+
+    value: int | None = None
+    error: str = ""
+    kind: str = ""
+
+
 @dataclass
 class Access:
     """One access to a dataset, and what it caused.
@@ -61,6 +69,7 @@ class Access:
         outputs: The calls of transforms meanwhile.
         value: What the access returned, if it is an integer.
         error: Type of the exception that the access raised; empty if it returned.
+        kind: Type of what the access returned, if it is no integer.
     """
 
     dataset: int
@@ -69,6 +78,7 @@ class Access:
     outputs: list[Output] = field(default_factory=list)
     value: int | None = None
     error: str = ""
+    kind: str = ""
 
 
 class World(BaseWorld):
@@ -120,15 +130,24 @@ class World(BaseWorld):
         return self._now.dataset, self._now.index
 
     @served
-    def returned(self, value: int | None, error: str) -> None:
+    def returned(self, value: int | None, error: str, kind: str = "") -> None:
         """Take what an access returned, or the exception it raised."""
-        self._now.value, self._now.error = value, error
+        self._now.value, self._now.error, self._now.kind = value, error, kind
 
     def item_of(self, access: Access) -> int:
         """Return the item that an access in range reads."""
-        if access.dataset in KINDS:
-            return self.numbers[access.index]
-        return self._item(access.dataset, access.index)
+        return self.items(access.dataset)[access.index]
+
+    def items(self, dataset: int) -> list[int]:
+        """Return all items of a dataset's collection."""
+        if dataset in KINDS:
+            return self.numbers
+        return [self._item(dataset, index) for index in range(self.length_of(dataset))]
+
+    @staticmethod
+    def serves_items(dataset: int) -> bool:
+        """Return whether each read of an item of a dataset is recorded."""
+        return dataset not in KINDS
 
     def length_of(self, dataset: int) -> int:
         """Return the length of a dataset's collection."""

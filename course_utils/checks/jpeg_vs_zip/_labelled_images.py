@@ -6,6 +6,7 @@ from typing import TypedDict
 import numpy as np
 
 from course_utils.checks.core import (
+    PREVIEW,
     STRAYS,
     SUBFOLDER,
     Attempt,
@@ -23,10 +24,14 @@ from course_utils.checks.core import (
 )
 from course_utils.data import INFO_NAME
 
+FOLDER = "old.JPEG"  # named like a picture
+PAIR = "pair"
+
 
 class LabelledImage(TypedDict):
-    """A sample as plain data; the label is the name of its type where it is not a whole number."""
+    """A sample as plain data: `PAIR` or its type; the label is a type where it is not a whole number."""
 
+    sample: str
     image: ImageRecord
     label: int | str
 
@@ -41,9 +46,10 @@ class Reading(TypedDict):
 def expect_reading(truth: DrawnFolder, found: Reading) -> None:
     """Check which files were taken for images, then the samples, their order and the labels."""
     attempts: list[Attempt] = [found["length"], *found["samples"]]
-    for attempted in attempts:
-        _expect_known_files(truth, attempted)
+    _expect_known_files(truth, [attempted["error"] for attempted in attempts if "error" in attempted])
     length = value_of(found["length"])
+    for attempted in found["samples"]:
+        expect_pair(attempted["value"]["sample"] if "value" in attempted else PAIR)
     images = {name: decode_rgb(data) for name, data in truth["images"].items()}
     _expect_this_folder(images, found["samples"])
     _expect_file_count(truth, length, found["samples"])
@@ -61,24 +67,44 @@ def expect_reading(truth: DrawnFolder, found: Reading) -> None:
     _expect_labels(truth["labels"], dict(shown))
 
 
-def _expect_known_files(truth: DrawnFolder, attempted: Attempt) -> None:
-    error = attempted.get("error", "")
-    said = error_in(error)
-    for stray in (*(Path(stray).name for stray in STRAYS), ".ipynb_checkpoints", INFO_NAME):
+def expect_pair(sample: str, where: str = "") -> None:
+    """Check that a sample is a pair whose second part is no image."""
+    if sample != PAIR:
+        raise Mistake(
+            "no_pair",
+            f"dataset[i]{where} is {sample}; return the pair (image, label), the image first.",
+        )
+
+
+def _expect_known_files(truth: DrawnFolder, errors: list[str]) -> None:
+    said = {error: error_in(error) for error in errors}
+    for error in errors:
+        if truth["inner"][0] in said[error]:
+            raise _found_in_subfolder(truth, f" The error was: {error}")
+    for error in errors:
+        _expect_no_stray(said[error], error)
+        if any(name in said[error] for name in truth["absent"]):
+            raise Mistake(
+                "counts_labels",
+                "Your dataset opens an image that does not exist: dataset.json also has labels of images "
+                f"that are not in this folder. Take the names from the folder. The error was: {error}",
+            )
+
+
+def _expect_no_stray(said: str, error: str) -> None:
+    if FOLDER in said:
+        raise Mistake(
+            "takes_a_folder",
+            f"Your dataset took {FOLDER} for an image, but that is a folder. Keep only files (`is_file()`). "
+            f"The error was: {error}",
+        )
+    for stray in (PREVIEW, *(Path(stray).name for stray in STRAYS), ".ipynb_checkpoints", INFO_NAME):
         if stray in said and "No such file" not in said:
             raise Mistake(
                 "stray_file",
                 f"Your dataset took {stray} for an image. Folders collect other files; keep only those whose "
                 f"name ends in .JPEG. The error was: {error}",
             )
-    if truth["inner"][0] in said:
-        raise _found_in_subfolder(truth, f" The error was: {error}")
-    if any(name in said for name in truth["absent"]):
-        raise Mistake(
-            "counts_labels",
-            "Your dataset opens an image that does not exist: dataset.json also has labels of images that "
-            f"are not in this folder. Take the names from the folder. The error was: {error}",
-        )
 
 
 def _found_in_subfolder(truth: DrawnFolder, more: str = "") -> Mistake:
@@ -102,10 +128,14 @@ def _expect_file_count(truth: DrawnFolder, length: int, samples: list[Attempt]) 
     if length == labels:
         raise Mistake("counts_labels", message + f"{labels} is the number of labels; count the files.")
     if length > images:
-        hidden = decode_rgb(truth["inner"][1])
+        hidden, preview = decode_rgb(truth["inner"][1]), decode_rgb(truth["preview"])
         if any(_shows(attempted, hidden) for attempted in samples):
             raise _found_in_subfolder(truth)
-        raise Mistake("stray_file", message + f"{STRAYS[0]} and {INFO_NAME}, for example, are not images.")
+        message += "Count only files whose name ends in .JPEG, "
+        if any(_shows(attempted, preview) for attempted in samples):
+            raise Mistake("stray_file", message + f"so not {PREVIEW}.")
+        others = f"so neither {PREVIEW} nor {STRAYS[0]}, nor the folder {FOLDER}."
+        raise Mistake("stray_file", message + others)
     if length < images:
         raise Mistake("missing_images", message + "Count every file whose name ends in .JPEG.")
 
@@ -142,6 +172,13 @@ def _expect_labels(labels: dict[str, int], shown: dict[str, int]) -> None:
     wrong = [name for name in sorted(shown) if shown[name] != labels[name]]
     if not wrong:
         return
+    if len({*shown.values()}) == 1:
+        raise Mistake(
+            "same_label",
+            f"Every image came with the label {shown[wrong[0]]}, which dataset.json does not say. Does your "
+            "code fall back on a default (`get(name, 0)`) because it looks up other keys? Those of "
+            f'["labels"] are whole file names, such as {wrong[0]}.',
+        )
     name = wrong[0]
     message = f"{name} came with label {shown[name]}, but dataset.json says {labels[name]}. "
     if set(shown.values()) <= set(labels.values()):

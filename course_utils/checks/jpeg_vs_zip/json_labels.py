@@ -28,13 +28,20 @@ from course_utils.checks.core import (
     type_name,
     value_of,
 )
-from course_utils.checks.jpeg_vs_zip._labelled_images import LabelledImage, Reading, expect_reading
+from course_utils.checks.jpeg_vs_zip._labelled_images import (
+    FOLDER,
+    PAIR,
+    LabelledImage,
+    Reading,
+    expect_pair,
+    expect_reading,
+)
 from course_utils.data import INFO_NAME
 
 # More labels than a folder has files, so that counting files is never taken for counting labels.
 PRESENT, ABSENT = 8, 20
 SIZES = ((48, 64), (40, 72))  # height and width of the images in the first folder and in the second
-TRANSFORMED = [3, 5, 7]
+GIVEN, TRANSFORMED = [3, 48, 64], [3, 47, 62]  # shapes of an image of the first folder, before and after
 ONE, TWO = "one", "two"
 AGAIN, READ_AGAIN = f"{MEASURE}again", f"{MEASURE}read-again"
 # Whoever reads the labels again, from wherever, reads much more than the images have.
@@ -42,9 +49,11 @@ PADDING, MAX_READ = 2**20, 2**19
 
 
 class TransformUse(TypedDict):
-    """The types that the transform was called with in two reads, and the shape of the second image."""
+    """What the transform was called with in two reads, and the second sample that was read."""
 
+    sample: str
     kinds: list[str]
+    given: list[list[int]]
     shape: list[int]
 
 
@@ -64,6 +73,7 @@ def make(rng: np.random.Generator, padding: int = PADDING) -> tuple[Inputs, Trut
     files |= {f"{TWO}/{name}": data for name, data in second["files"].items()}
     for folder in (ONE, TWO):
         files[f"{folder}/{INFO_NAME}"] += b" " * padding
+        files[f"{folder}/{FOLDER}/notes.txt"] = b"not an image"
     return {"files": files}, [first, second]
 
 
@@ -101,8 +111,17 @@ def _attempt_sample(dataset: Any, index: int) -> Attempt:  # noqa: ANN401 - the 
 
 
 def _sample(dataset: Any, index: int) -> LabelledImage:  # noqa: ANN401 - the student's dataset
-    image, label = dataset[index]
-    return {"image": record_image(image), "label": _whole_number(label)}
+    sample = dataset[index]
+    image, label = sample if (kind := _kind_of(sample)) == PAIR else (None, None)
+    return {"sample": kind, "image": record_image(image), "label": _whole_number(label)}
+
+
+def _kind_of(sample: object) -> str:
+    """Return what a sample consists of: the types of the parts of a tuple or list, or its own type."""
+    if not isinstance(sample, tuple | list):
+        return type_name(sample)
+    is_pair = len(sample) == 2 and not (type_name(sample[1]) == "Tensor" and np.ndim(sample[1]) > 1)
+    return PAIR if is_pair else f"({', '.join(map(type_name, sample))})"[:200]
 
 
 def _whole_number(label: Any) -> int | str:  # noqa: ANN401 - the student's label
@@ -114,16 +133,22 @@ def _whole_number(label: Any) -> int | str:  # noqa: ANN401 - the student's labe
 
 
 def _use_transform(dataset_class: Callable[..., Any], folder: Path) -> TransformUse:
-    kinds: list[str] = []
+    inputs: list[object] = []
 
-    def corner(image: object) -> object:
-        kinds.append(type_name(image))
-        return image[:, :5, :7] if isinstance(image, torch.Tensor) else image
+    def crop(image: object) -> object:
+        inputs.append(image)
+        return image[:, 1:, 2:] if isinstance(image, torch.Tensor) else image
 
-    dataset = dataset_class(folder, transform=corner)
-    kinds.clear()
-    images = [dataset[0][0] for _ in range(2)]
-    return {"kinds": kinds, "shape": list(np.shape(images[1]))}
+    dataset = dataset_class(folder, transform=crop)
+    inputs.clear()
+    samples = [dataset[0] for _ in range(2)]
+    kind = _kind_of(samples[1])
+    return {
+        "sample": kind,
+        "kinds": [type_name(image) for image in inputs],
+        "given": [list(np.shape(image)) for image in inputs if isinstance(image, torch.Tensor)],
+        "shape": list(np.shape(samples[1][0])) if kind == PAIR else [],
+    }
 
 
 def judge(truth: Truth, found: Evidence) -> str:
@@ -160,13 +185,22 @@ def _expect_same_again(first: list[Attempt], again: list[Attempt]) -> None:
 
 
 def _expect_transform_each_time(used: TransformUse) -> None:
+    expect_pair(used["sample"], " with a transform")
     calls, returned = len(used["kinds"]), used["shape"] == TRANSFORMED
+    overwritten = [shape for shape in used["given"] if shape != GIVEN]
     often = {0: "not at all", 1: "once"}.get(calls, f"{calls} times")
     message = f"A sample was read twice, and the transform was called {often}. "
     if set(used["kinds"]) - {"Tensor"}:
         kind = next(kind for kind in used["kinds"] if kind != "Tensor")
         what = f"The transform was called with an argument of type {kind}, not with a tensor."
         raise Mistake("transform_of_no_tensor", what)
+    if overwritten and calls <= 2:
+        raise Mistake(
+            "transforms_again",
+            "The transform was called with an image that it had transformed before: of shape "
+            f"{overwritten[0]}, where the picture has {GIVEN}. Give it the picture as it is in the file, and "
+            "keep its result apart.",
+        )
     if not calls and not returned:
         raise Mistake(
             "transform_ignored",

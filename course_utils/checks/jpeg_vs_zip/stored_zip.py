@@ -2,17 +2,18 @@
 
 import contextlib
 import io
-import json
 import struct
 import zipfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
+from unittest.mock import patch
 
 import numpy as np
 
 from course_utils.checks.core import (
+    PREVIEW,
     STRAYS,
     SUBFOLDER,
     AttemptOf,
@@ -23,6 +24,7 @@ from course_utils.checks.core import (
     Truth,
     attempt,
     draw_folder,
+    environment,
     folder_with,
     ignore_warnings,
     value_of,
@@ -35,9 +37,14 @@ COUNTS = (8, 5)  # images in the first folder and in the second
 
 
 class Packing(TypedDict):
-    """What one call of the student's function led to: the files that it wrote, and the pack among them."""
+    """What one call of the student's function led to: the files that it wrote, and the pack among them.
+
+    Attributes:
+        emptied: How often it opened a zip with mode "w", which empties it.
+    """
 
     called: AttemptOf[None]
+    emptied: int
     written: list[str]
     pack: bytes | None
 
@@ -57,9 +64,25 @@ def probe(inputs: Inputs, pack: Callable[..., object]) -> list[Packing]:
 
 
 def _pack(pack: Callable[..., object], folder: Path, target: Path) -> Packing:
-    called = attempt(lambda: (pack(folder, target / PACK), None)[1])
+    emptied: list[bool] = []
+    with _watch_emptied(emptied):
+        called = attempt(lambda: (pack(folder, target / PACK), None)[1])
     files = {path.name: path.read_bytes() for path in target.iterdir() if path.is_file()}
-    return {"called": called, "written": list(files), "pack": files.get(PACK)}
+    return {"called": called, "emptied": len(emptied), "written": list(files), "pack": files.get(PACK)}
+
+
+@contextlib.contextmanager
+def _watch_emptied(emptied: list[bool]) -> Iterator[None]:
+    """Append to a list whenever a zip is opened with mode "w"."""
+    original = zipfile.ZipFile.__init__
+
+    def record(self: zipfile.ZipFile, file: Any, mode: Any = "r", *args: Any, **settings: Any) -> None:  # noqa: ANN401
+        original(self, file, mode, *args, **settings)
+        if mode == "w":
+            emptied.append(True)
+
+    with patch.object(zipfile.ZipFile, "__init__", record):
+        yield
 
 
 def judge(truth: Truth, found: Evidence) -> str:
@@ -80,7 +103,7 @@ def _expect_zip(found: Evidence, truth: DrawnFolder) -> None:
         written = ", ".join(found["written"]) or "nothing"
         message = f"There is no file at the path that your function was given ({PACK}); it wrote: {written}."
         raise Mistake("no_pack", message)
-    members = _members(found["pack"], truth)
+    members = _members(found["pack"], truth, found["emptied"])
     for name, original in truth["images"].items():
         _expect_unchanged(name, members[name], truth["images"], original)
     _expect_labels(members[INFO_NAME], truth["labels"])
@@ -123,24 +146,24 @@ def _expect_same_again(found: Evidence, truth: DrawnFolder) -> None:
         ) from mistake
 
 
-def _members(data: bytes, truth: DrawnFolder) -> dict[str, bytes]:
+def _members(data: bytes, truth: DrawnFolder, emptied: int) -> dict[str, bytes]:
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as pack:
+        with environment.zipfile.ZipFile(io.BytesIO(data)) as pack:
             listing = pack.infolist()
             _expect_stored(listing)
             _expect_unique(listing)
-            _expect_names({info.filename for info in listing}, truth)
+            _expect_names({info.filename for info in listing}, truth, emptied)
             if any(info.file_size > MAX_BYTES for info in listing):
-                raise zipfile.BadZipFile(f"a member has more than {MAX_BYTES} bytes")
+                raise environment.zipfile.BadZipFile(f"a member has more than {MAX_BYTES} bytes")
             return {info.filename: pack.read(info) for info in listing}
-    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, struct.error) as error:
+    except (environment.zipfile.BadZipFile, OSError, EOFError, RuntimeError, struct.error) as error:
         message = f"The file is not a readable zip ({error}). Was it closed? Is it in another format?"
         raise Mistake("no_zip", message) from error
 
 
-def _expect_stored(listing: list[zipfile.ZipInfo]) -> None:
+def _expect_stored(listing: list[environment.zipfile.ZipInfo]) -> None:
     images = [info for info in listing if not info.filename.endswith(INFO_NAME)]
-    compressed = [info.filename for info in images if info.compress_type != zipfile.ZIP_STORED]
+    compressed = [info.filename for info in images if info.compress_type != environment.zipfile.ZIP_STORED]
     if compressed:
         raise Mistake(
             "compressed",
@@ -149,7 +172,7 @@ def _expect_stored(listing: list[zipfile.ZipInfo]) -> None:
         )
 
 
-def _expect_unique(listing: list[zipfile.ZipInfo]) -> None:
+def _expect_unique(listing: list[environment.zipfile.ZipInfo]) -> None:
     counts = Counter(info.filename for info in listing)
     duplicates = sorted(name for name, count in counts.items() if count > 1)
     if duplicates:
@@ -160,7 +183,7 @@ def _expect_unique(listing: list[zipfile.ZipInfo]) -> None:
         )
 
 
-def _expect_names(members: set[str], truth: DrawnFolder) -> None:
+def _expect_names(members: set[str], truth: DrawnFolder, emptied: int) -> None:
     images = truth["images"]
     inner = [name for name in members if name.endswith(truth["inner"][0])]
     if inner:
@@ -176,28 +199,40 @@ def _expect_names(members: set[str], truth: DrawnFolder) -> None:
             f"A member is named {nested[0]}: its name contains the folder. Store bare file names "
             "(arcname=path.name, or zip -j), because dataset.json gives the labels by these.",
         )
+    missing, others = sorted(images.keys() - members), sorted(members - images.keys() - {INFO_NAME})
+    if emptied > 1 and len(members) <= 2:
+        raise Mistake(
+            "emptied_again",
+            f"The zip holds only {' and '.join(sorted(members))}, after {emptied} calls of ZipFile with mode "
+            "'w': each of them begins an empty zip. Open it once for all files.",
+        )
     if INFO_NAME not in members:
         raise Mistake(
             "no_dataset_json", f"The zip has no {INFO_NAME}, so the labels are missing: pack that file too."
         )
-    missing, others = sorted(images.keys() - members), sorted(members - images.keys() - {INFO_NAME})
-    if missing and len(missing) == len([name for name in others if name not in STRAYS]):
+    if missing and len(missing) == len([name for name in others if name not in {PREVIEW, *STRAYS}]):
         raise Mistake(
             "renamed",
             f"{missing[0]} is missing, and there is {others[0]} instead: keep the name of each file, because "
             f"{INFO_NAME} gives the labels by these.",
         )
     if missing:
+        hint = (
+            ""
+            if len(missing) < len(images)
+            else " Print the list of files that you pack; capital letters count."
+        )
         raise Mistake(
             "missing_images",
-            f"{missing[0]} is missing: {len(missing)} of {len(images)} images are not in the zip. If you "
-            "open it with mode 'w' inside a loop, each file replaces the zip of the one before.",
+            f"{missing[0]} is missing: {len(missing)} of {len(images)} images are not in the zip. Pack every "
+            f"file of the folder whose name ends in .JPEG.{hint}",
         )
     if others:
+        what = "its name does not end in .JPEG" if others[0] == PREVIEW else "it is not an image"
         raise Mistake(
             "stray_member",
-            f"{others[0]} was packed too, but it is not an image and has no label: ZIPDataset would reject "
-            f"the pack. Pack only the *.JPEG files and {INFO_NAME}.",
+            f"{others[0]} was packed too, but {what}, and it has no label: ZIPDataset would reject the pack. "
+            f"Pack only the *.JPEG files and {INFO_NAME}.",
         )
 
 
@@ -231,7 +266,7 @@ def _expect_unchanged(name: str, data: bytes, images: dict[str, bytes], original
 
 def _expect_labels(text: bytes, labels: dict[str, int]) -> None:
     try:
-        packed = json.loads(text)["labels"]
+        packed = environment.json.loads(text)["labels"]
         wrong = [name for name, label in labels.items() if packed.get(name) != label]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         message = f'{INFO_NAME} in the zip is not {{"labels": {{name: label}}}}: {error!r}.'

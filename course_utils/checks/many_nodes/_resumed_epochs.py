@@ -1,11 +1,11 @@
 """Whether trainings take the samples of their epochs in order, on any number of ranks."""
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 
-from course_utils.checks.core import Mistake
+from course_utils.checks.core import Mistake, environment
+from course_utils.checks.many_nodes._random_orders import expect_random
 from course_utils.checks.many_nodes._resumed_steps import Order, Start, expect_steps, wrong_batch_size
 from course_utils.checks.many_nodes._steps import JobRecord, Training, most_steps
 
@@ -35,8 +35,11 @@ def expect_orders(trainings: Sequence[Training], records: Sequence[list[JobRecor
             )
     if first[0] == reseeded[0]:
         raise Mistake(
-            "ignores_seed", "Trainings with two seeds have the same order. Draw it from the seed, too."
+            "ignores_seed",
+            "Trainings with two seeds, one after the other in one process, have the same order. Draw it from "
+            "the seed, too; if you keep orders in a cache, keep them by seed, epoch and number of samples.",
         )
+    expect_random([*first, *other, *reseeded], [first[1], reseeded[0]])
     return orders
 
 
@@ -51,7 +54,7 @@ def _orders(training: Training, records: list[JobRecord]) -> list[Order]:
                 "consumed.",
             )
         orders.append(_order(training, record))
-        if json.loads(record["steps"][0][-1]["state"]) == training["first"]:
+        if environment.json.loads(record["steps"][0][-1]["state"]) == training["first"]:
             raise Mistake(
                 "epoch_not_ended",
                 "The state of the last step of an epoch is the one with which the epoch began, so that it "

@@ -1,11 +1,10 @@
 """What a resumed training yields, as plain data: the numbers of each step and the state after it."""
 
-import json
 import operator
 from collections.abc import Callable
 from typing import Any, TypedDict
 
-from course_utils.checks.core import Mistake, ProcessStates, type_name
+from course_utils.checks.core import Mistake, ProcessStates, environment, type_name
 
 LONGEST_STATE = 300  # characters
 NOT_JSON = "null"
@@ -123,7 +122,7 @@ def is_malformed(step: StepRecord) -> bool:
 def state_text(state: object) -> str:
     """Return a state as JSON; that of null if it cannot be written."""
     try:
-        return json.dumps(state)
+        return environment.json.dumps(state)
     except (TypeError, ValueError, RecursionError):
         return NOT_JSON
 

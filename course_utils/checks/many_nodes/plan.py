@@ -131,3 +131,8 @@ def judge(truth: Truth, found: Evidence) -> str:
         "Each shard is read once, bytes and work are shared evenly, and every node makes the same plan with "
         "the same number of steps."
     )
+
+
+def stable(truth: Truth, found: Evidence) -> Evidence:
+    """Return the plans, which must be the same in each process."""
+    return [one.get("value") for one in found["plans"]]

@@ -1,6 +1,5 @@
 """Check a function that resumes an epoch on any number of ranks."""
 
-import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import zip_longest
@@ -16,6 +15,7 @@ from course_utils.checks.core import (
     ProcessStates,
     Truth,
     attempt,
+    environment,
     value_of,
 )
 from course_utils.checks.many_nodes._resumed_epochs import expect_orders, expect_training
@@ -99,7 +99,7 @@ def probe(inputs: Inputs, resume: Callable[..., Any]) -> Found:
     """
     trainings: list[Training] = inputs["trainings"]
     records: list[list[JobRecord]] = [[] for _ in trainings]
-    states = {number: json.dumps(training["first"]) for number, training in enumerate(trainings)}
+    states = {number: environment.json.dumps(training["first"]) for number, training in enumerate(trainings)}
     changed = set[str]()
     for place in range(max(len(training["jobs"]) for training in trainings)):
         done, drawn = in_child(_run_jobs, trainings, place, states, resume)
@@ -147,7 +147,7 @@ def _run_job(
 ) -> Iterator[None]:
     """Run a job of a training, with a pause after each step."""
     job = training["jobs"][place]
-    ranks = [start(json.loads(state), rank, job) for rank in range(job["ranks"])]
+    ranks = [start(environment.json.loads(state), rank, job) for rank in range(job["ranks"])]
     record["steps"] = [rank.steps for rank in ranks]
     limits = [job["steps"] + ahead if job["steps"] else most_steps(training) for ahead in job["ahead"]]
     for step in range(max(limits)):
@@ -156,7 +156,7 @@ def _run_job(
                 rank.fetch()
         yield
     record["later"] = [[state_text(state) for state in rank.states] for rank in ranks]
-    record["given_changed"] = any(rank.given != json.loads(state) for rank in ranks)
+    record["given_changed"] = any(rank.given != environment.json.loads(state) for rank in ranks)
 
 
 def _saved_state(job: Job, record: JobRecord) -> str:
@@ -184,3 +184,9 @@ def judge(truth: Truth, found: Evidence) -> str:
         "On any number of ranks, each epoch goes on with the sample after the last one that was trained, to "
         "its end, and the next one has a new order."
     )
+
+
+def stable(truth: Truth, found: Evidence) -> Evidence:
+    """Return the numbers of all steps, which must be the same in each process."""
+    jobs = [record for of_training in value_of(found["trainings"]) for record in of_training]
+    return [[[step["numbers"] for step in rank] for rank in record["steps"]] for record in jobs]

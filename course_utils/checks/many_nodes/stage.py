@@ -1,14 +1,13 @@
 """Check that a file is staged once per node, whole or not at all, whatever happens to other processes."""
 
 import contextlib
-import tempfile
 from hashlib import sha256
 from pathlib import Path
 from typing import TypedDict
 
 import numpy as np
 
-from course_utils.checks.core import FileActivity, Inputs, Truth, folder_with, ignore_warnings
+from course_utils.checks.core import FileActivity, Inputs, Truth, environment, folder_with, ignore_warnings
 from course_utils.checks.many_nodes._staging import (
     BEGINS,
     ENDS,
@@ -26,9 +25,11 @@ from course_utils.checks.many_nodes._staging import (
     expect_files,
     expect_kept,
     expect_killed,
+    expect_looked_at,
     expect_not_opened,
     expect_one_copier,
     expect_opened_once,
+    expect_published,
     expect_refused,
     expect_repaired,
     expect_together,
@@ -37,12 +38,13 @@ from course_utils.checks.many_nodes._staging import (
     flip_bit,
     interrupt,
     repeat,
+    repeat_in_process,
 )
 
 TWINS = ("run_1", "run_2")  # the same name and size, in two folders
 KILLED, FULL, FLIPPED, CUT, DAMAGED_SOURCE = "killed", "full", "flipped", "cut", "damaged"
-TOGETHER, BESIDE = "together", "beside"
-SINGLE = (KILLED, FULL, FLIPPED, CUT, DAMAGED_SOURCE, TOGETHER, BESIDE)
+AGAIN, TOGETHER, BESIDE = "again", "together", "beside"
+SINGLE = (KILLED, FULL, FLIPPED, CUT, DAMAGED_SOURCE, AGAIN, TOGETHER, BESIDE)
 SUFFIX = ".sha256"
 LEAST_DATA = 1000  # bytes: files that are smaller hold no data, but locks and marks
 AT_ONCE = 3  # calls at the same time
@@ -56,6 +58,7 @@ class Found(TypedDict):
         files: What their scratch folder holds afterwards.
         interrupted: By the name of the source.
         repaired: By the name of the source.
+        in_process: The second call of a process, after the copy of its first one was damaged.
         damaged_source: Two calls for a source that does not match its checksum.
         together: The calls of two processes at once for one source, and of a third one for another source.
         before: The files when the first of these was about to publish its copy.
@@ -66,6 +69,7 @@ class Found(TypedDict):
     files: dict[str, bytes]
     interrupted: dict[str, Interrupted]
     repaired: dict[str, Repaired]
+    in_process: Outcome
     damaged_source: list[Outcome]
     together: list[Outcome]
     before: dict[str, bytes]
@@ -109,7 +113,7 @@ def probe(inputs: Inputs, stage: Stage) -> Found:
     with (
         ignore_warnings(),
         folder_with(inputs["files"], read_only=True) as folder,
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place,
+        environment.tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place,
     ):
         both = _arguments(folder, Path(place).resolve(), inputs["stem"])
         # First: the recorder of a notebook writes a file, too, which is still short now.
@@ -125,12 +129,14 @@ def probe(inputs: Inputs, stage: Stage) -> Found:
         twice = {name: both[name] for name in (*TWINS, *changes, DAMAGED_SOURCE)}
         repeated, repaired = repeat(stage, folder, twice, changes)
         files = files_below(shared)
+        in_process = repeat_in_process(stage, *both[AGAIN], changes[FLIPPED])
         together, before, after = call_together(stage, folder, *both[TOGETHER], both[BESIDE][0])
         return {
             "twins": [[outcomes[name] for name in TWINS] for outcomes in repeated],
             "files": files,
             "interrupted": interrupted,
             "repaired": repaired,
+            "in_process": in_process,
             "damaged_source": [outcomes[DAMAGED_SOURCE] for outcomes in repeated],
             "together": together,
             "before": before,
@@ -161,9 +167,11 @@ def judge(truth: Truth, found: Found) -> str:
     expect_files(truth["strays"] | copies, found["files"])
     expect_repaired(content[CUT], found["repaired"][CUT], "size")
     expect_repaired(content[FLIPPED], found["repaired"][FLIPPED], "checksum")
+    expect_looked_at(content[AGAIN], found["in_process"])
     expect_refused(found["damaged_source"])
     expect_killed(content[KILLED], found["interrupted"][KILLED])
     expect_failed(content[FULL], found["interrupted"][FULL])
+    expect_published(found["twins"])
     data = {name: old for name, old in found["before"].items() if len(old) >= LEAST_DATA}
     expect_kept(data, found["after"])
     expect_together([content[name] for name in (TOGETHER, TOGETHER, BESIDE)], found["together"])

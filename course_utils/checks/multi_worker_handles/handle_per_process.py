@@ -6,6 +6,7 @@ read at the position of one open file description.
 
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -27,6 +28,13 @@ from course_utils.checks.core import (
     mark,
     pack_bytes,
     record_samples,
+)
+from course_utils.checks.multi_worker_handles._two_datasets import (
+    Together,
+    expect_lengths,
+    expect_no_other_images,
+    read_together,
+    value_together,
 )
 from course_utils.system import fork_by_default, in_child
 
@@ -76,22 +84,33 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     return inputs, {"packs": packs, "orders": orders}
 
 
-def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Reads:
+def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Together[Reads]:
     """Read samples of two datasets in turn, in three generations of processes and in a DataLoader worker."""
     with folder_with(inputs["files"], read_only=True) as folder, ignore_warnings(), fork_by_default():
-        mark(folder, STARTED)
-        one, two = (folder / pack for pack in PACKS)
-        datasets = {one.name: dataset_class(one), two.name: dataset_class(two, transform=_mirror)}
-        lengths = {pack: len(dataset) for pack, dataset in datasets.items()}
-        orders = dict(inputs["orders"])
-        worker = _Reading(datasets, folder, orders.pop(WORKER))
-        samples = _read_in_generations(datasets, folder, orders)
-        handle = _handle_of(datasets[one.name])
-        samples[WORKER] = list(DataLoader(worker, batch_size=None, num_workers=1, collate_fn=_as_it_is))
-        for dataset in datasets.values():
-            dataset.close()
-        mark(folder, CLOSED)
-        return {"lengths": lengths, "handle": handle, "samples": samples}
+        one, two = (partial(dataset_class, folder / pack) for pack in PACKS)
+        mirrored = partial(two, transform=_mirror)
+        alone = [partial(_read_alone, create) for create in (one, mirrored)]
+        return read_together(lambda: _read(inputs, folder, one, mirrored), alone)
+
+
+def _read(inputs: Inputs, folder: Path, one: Callable[[], Any], two: Callable[[], Any]) -> Reads:
+    mark(folder, STARTED)
+    datasets = dict(zip(PACKS, (one(), two()), strict=True))
+    lengths = {pack: len(dataset) for pack, dataset in datasets.items()}
+    orders = dict(inputs["orders"])
+    worker = _Reading(datasets, folder, orders.pop(WORKER))
+    samples = _read_in_generations(datasets, folder, orders)
+    handle = _handle_of(datasets[PACKS[0]])
+    samples[WORKER] = list(DataLoader(worker, batch_size=None, num_workers=1, collate_fn=_as_it_is))
+    for dataset in datasets.values():
+        dataset.close()
+    mark(folder, CLOSED)
+    return {"lengths": lengths, "handle": handle, "samples": samples}
+
+
+def _read_alone(create: Callable[[], Any]) -> None:
+    dataset = create()
+    record_samples(dataset, list(range(len(dataset))))
 
 
 def _mirror(image: torch.Tensor) -> torch.Tensor:
@@ -148,17 +167,16 @@ class _Reading(Dataset[Samples]):
         return samples
 
 
-def judge(truth: Truth, found: Reads) -> str:
+def judge(truth: Truth, attempted: Together[Reads]) -> str:
     """Check the lengths, the samples that each process got, and the type of the handle."""
-    for pack, length in found["lengths"].items():
-        count = len(truth["packs"][pack]["members"])
-        if length != count:
-            raise Mistake("wrong_length", f"len(dataset) is {length}; the pack has {count} images.")
+    found = value_together(attempted, truth["packs"])
+    expect_lengths(found["lengths"], truth["packs"])
     for process, order in truth["orders"].items():
         if len(found["samples"][process]) != ROUNDS:
             raise Mistake("wrong_length", f"{WHO[process]} did not get all samples.")
         for samples in found["samples"][process]:
             for pack, mirrored in zip(PACKS, (False, True), strict=True):
+                expect_no_other_images(samples[pack], truth["packs"][pack], truth["packs"])
                 _judge_samples(samples[pack], order, truth["packs"][pack], WHO[process], mirrored)
     if found["handle"] is not None and not found["handle"][1]:
         raise Mistake(

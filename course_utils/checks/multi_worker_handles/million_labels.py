@@ -6,26 +6,38 @@ It marks all these moments; when grading, the kernel tells how much memory the p
 
 import gc
 import hashlib
-import shutil
-import tempfile
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
+import torch
 
 from course_utils.checks.core import (
     MEASURE,
+    AttemptOf,
     FileActivity,
     Inputs,
     Mistake,
     Truth,
     Usage,
+    attempt,
+    environment,
     folder_with,
     ignore_warnings,
     mark,
+    value_of,
+)
+from course_utils.checks.multi_worker_handles._read_labels import (
+    STRIDE,
+    LabelsRead,
+    expect_quick,
+    places,
+    read,
+    read_in_child,
+    same_labels,
 )
 from course_utils.system import NotMeasurableError, dirtied_bytes, in_child
 
@@ -35,7 +47,6 @@ STARTED, BEFORE, WARM = f"{MEASURE}started", f"{MEASURE}before", "mark-warm-"
 COUNT = 1_000_000
 FEW_COUNT = 1_000
 CLASSES = 21_841  # ImageNet-21k
-STRIDE = 61  # touches every page of memory: a Python integer takes 32 bytes, a page has 4,096
 MAX_DIRTIED_BYTES = 2**20
 # Of the process that loaded the labels: a page that its worker writes becomes its own, too.
 MAX_PARENT_BYTES = 2 * MAX_DIRTIED_BYTES
@@ -48,26 +59,39 @@ MAX_OTHER_BYTES = 24 * 2**20
 MAX_QUEUED_BYTES = 2**18
 MAX_OBJECTS = 0.25  # per label
 FORKS = 3
+ROUNDING_TYPES = (torch.float16, torch.bfloat16)
+
+
+class Measured(TypedDict):
+    """What was measured of labels that can be read.
+
+    Attributes:
+        values: Every `STRIDE`-th label.
+        dirtied: Bytes that reading copied into a forked process, as it measured itself; None if unknown.
+        objects: Number of Python objects of which the labels consist, as far as they were counted.
+        object_array: Whether an array of objects is among them.
+    """
+
+    values: np.ndarray
+    dirtied: int | None
+    objects: int
+    object_array: bool
 
 
 class Reads(TypedDict):
     """What the probe found.
 
     Attributes:
-        length: The length of the labels.
-        values: Every `STRIDE`-th label.
-        few: All labels of a second, smaller file.
-        dirtied: Bytes that reading copied into a forked process, as it measured itself; None if unknown.
-        objects: Number of Python objects of which the labels consist, as far as they were counted.
-        object_array: Whether an array of objects is among them.
+        first: The labels as read in a forked process.
+        few: All labels of a second, smaller file, which was loaded then.
+        again: The labels of the first file as read in another forked process afterwards.
+        measured: What was measured of the first labels, if they were the same again.
     """
 
-    length: int
-    values: np.ndarray
-    few: np.ndarray
-    dirtied: int | None
-    objects: int
-    object_array: bool
+    first: AttemptOf[LabelsRead]
+    few: NotRequired[AttemptOf[np.ndarray]]
+    again: NotRequired[AttemptOf[LabelsRead]]
+    measured: NotRequired[Measured]
 
 
 def make(rng: np.random.Generator, count: int = COUNT) -> tuple[Inputs, Truth]:
@@ -96,36 +120,46 @@ def probe(inputs: Inputs, load_labels: Callable[..., Any]) -> Reads:
     ):
         mark(folder, STARTED)
         labels = load_labels(file)
-        few = load_labels(few_file)  # also allocates what only the first use of the code allocates
         start, count = inputs["start"], inputs["count"]
-        length, dirtied = len(labels), _copied(labels, start, count)
-        for fork in range(FORKS):
-            in_child(_read_as_worker, labels, count, few, folder, fork)
-        objects, object_array = _count_objects(labels, count)
-        return {
-            "length": length,
-            "values": _read_all(labels, start, count),
-            "few": _read(few, range(min(len(few), FEW_COUNT))),
-            "dirtied": dirtied,
-            "objects": objects,
-            "object_array": object_array,
-        }
+        found: Reads = {"first": read_in_child(labels, start, count)}
+        if not found["first"].get("value", {}).get("complete"):
+            return found
+        few = load_labels(few_file)  # also allocates what only the first use of the code allocates
+        found["few"] = attempt(lambda: read(few, range(min(len(few), FEW_COUNT))))
+        found["again"] = read_in_child(labels, start, count)
+        if "value" in found["few"] and same_labels(found["first"], found["again"]):
+            found["measured"] = _measure(labels, few, start, count, folder)
+        return found
+
+
+def _measure(
+    labels: Any,  # noqa: ANN401 - the student's
+    few: Any,  # noqa: ANN401 - the student's
+    start: int,
+    count: int,
+    folder: Path,
+) -> Measured:
+    dirtied = _copied(labels, start, count)
+    for fork in range(FORKS):
+        in_child(_read_as_worker, labels, count, few, folder, fork)
+    objects, object_array = _count_objects(labels, count)
+    return {
+        "values": _read_all(labels, start, count),
+        "dirtied": dirtied,
+        "objects": objects,
+        "object_array": object_array,
+    }
 
 
 @contextmanager
 def _writable_copies(folder: Path) -> Iterator[list[Path]]:
     """Copy the labels to a folder in which an answer may write."""
-    with tempfile.TemporaryDirectory() as copies:
-        yield [Path(shutil.copyfile(folder / name, Path(copies) / name)) for name in (FILE, FEW)]
+    with environment.tempfile.TemporaryDirectory() as copies:
+        yield [Path(environment.shutil.copyfile(folder / name, Path(copies) / name)) for name in (FILE, FEW)]
 
 
 def _read_all(labels: Any, start: int, count: int) -> np.ndarray:  # noqa: ANN401 - the student's labels
-    """Read labels on every page of memory that they take, up to the number of labels that there are."""
-    return _read(labels, range(start, min(len(labels), count), STRIDE))
-
-
-def _read(labels: Any, places: range) -> np.ndarray:  # noqa: ANN401 - the student's labels
-    return np.fromiter((int(labels[place]) for place in places), np.int64)
+    return read(labels, places(labels, start, count))
 
 
 def _read_as_worker(
@@ -149,10 +183,10 @@ def _read_with_halt(
     kind: str,
 ) -> None:
     start, halt = map(int, (folder / told).read_text().split())
-    places = range(start, min(len(labels), count), STRIDE)
-    first = _read(labels, places[:halt])
+    indices = places(labels, start, count)
+    first = read(labels, indices[:halt])
     mark(folder, kind + told)
-    mark(folder, kind + _digest(np.concatenate([first, _read(labels, places[halt:])])))
+    mark(folder, kind + _digest(np.concatenate([first, read(labels, indices[halt:])])))
 
 
 def _digest(values: np.ndarray) -> str:
@@ -186,31 +220,43 @@ def _count_objects(labels: Any, count: int) -> tuple[int, bool]:  # noqa: ANN401
 def judge(truth: Truth, found: Reads) -> str:
     """Check the labels, how much memory a worker copies to read them, and which objects are the cause."""
     count = truth["count"]
-    if found["length"] != count:
-        raise Mistake("wrong_length", f"len(labels) is {found['length']:,}; the file has {count:,} lines.")
-    _expect_labels(found["values"], truth["values"])
-    if not np.array_equal(found["few"], truth["few"]):
-        raise Mistake(
-            "labels_of_another_file",
-            "After a second, smaller file had been loaded, its labels were not those in the file. Return a "
-            "new object each time; do not keep labels in the module or in the class.",
-        )
-    copied = f"reading the labels copied {(found['dirtied'] or 0) / 2**20:.1f} MiB into the worker"
-    if found["object_array"]:
+    first = expect_quick(found["first"], count)
+    if first["length"] != count:
+        raise Mistake("wrong_length", f"len(labels) is {first['length']:,}; the file has {count:,} lines.")
+    _expect_labels(first["values"], truth["values"])
+    _expect_own_labels(found, truth["few"])
+    measured = found["measured"]
+    _expect_labels(measured["values"], truth["values"])
+    copied = f"reading the labels copied {(measured['dirtied'] or 0) / 2**20:.1f} MiB into the worker"
+    if measured["object_array"]:
         raise Mistake(
             "object_array",
             f"The labels are an array of Python objects: {copied}. Reading an object changes its reference "
             "count, so the memory page that holds it is copied. Give the array a numeric dtype.",
         )
-    if found["objects"] > MAX_OBJECTS * count:
+    if measured["objects"] > MAX_OBJECTS * count:
         raise Mistake(
             "python_objects",
             f"The labels consist of very many Python objects: {copied}. Reading an object changes its "
             "reference count, so the memory page that holds it is copied. Keep the numbers themselves, in "
             "one contiguous block.",
         )
-    _expect_no_copies(found["dirtied"])
+    _expect_no_copies(measured["dirtied"])
     return "The labels are in one block of memory, which workers read without copying it."
+
+
+def _expect_own_labels(found: Reads, few: np.ndarray) -> None:
+    """Check the labels of a second file, and that loading it has not changed those of the first."""
+    after = "After a second, smaller file had been loaded, "
+    advice = (
+        "Return a new object each time, with labels of its own: do not keep them in the module or the class."
+    )
+    if not same_labels(found["first"], found["again"]):
+        raise Mistake(
+            "labels_of_another_file", f"{after}the labels of the first file were no longer the same. {advice}"
+        )
+    if not np.array_equal(value_of(found["few"]), few):
+        raise Mistake("labels_of_another_file", f"{after}its labels were not those in the file. {advice}")
 
 
 def _expect_labels(values: np.ndarray, truth: np.ndarray) -> None:
@@ -220,6 +266,9 @@ def _expect_labels(values: np.ndarray, truth: np.ndarray) -> None:
     message = f"A label is {values[wrong]}, but should be {truth[wrong]}. "
     if values[wrong] in (truth[wrong] % 2**8, truth[wrong] % 2**8 - 2**8):
         message += f"There are {CLASSES:,} classes, and a byte has 256 values: use a wider type."
+        raise Mistake("type_too_narrow", message)
+    if values[wrong] in (int(torch.tensor(truth[wrong], dtype=dtype)) for dtype in ROUNDING_TYPES):
+        message += "A floating-point type of 16 bits rounds such numbers: use an integer type."
         raise Mistake("type_too_narrow", message)
     raise Mistake("wrong_labels", message + "Item i is the label in line i of the file, counted from 0.")
 

@@ -1,8 +1,8 @@
 """Check how often a dataset of several shards opens, lists and inspects files."""
 
-import json
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -17,12 +17,20 @@ from course_utils.checks.core import (
     SampleRecord,
     Truth,
     draw_members,
+    environment,
     expect_samples,
     folder_with,
     ignore_warnings,
     mark,
     record_samples,
     zip_bytes,
+)
+from course_utils.checks.multi_worker_handles._two_datasets import (
+    Together,
+    expect_lengths,
+    expect_no_other_images,
+    read_together,
+    value_together,
 )
 from course_utils.system import in_child
 
@@ -53,7 +61,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
         shards = [[names.pop() for _ in range(size)] for size in sizes]
         for number, shard in enumerate(shards):
             files[f"{folder}/part{number}.zip"] = zip_bytes({name: members[name] for name in shard})
-        files[f"{folder}/{LABELS}"] = json.dumps(labels).encode()
+        files[f"{folder}/{LABELS}"] = environment.json.dumps(labels).encode()
         folders[folder] = {"members": members, "labels": labels, "shards": len(shards)}
         orders[folder] = _draw_order(rng, shards)
     halts = {process: int(rng.integers(max(map(len, orders.values())))) for process in HALTS}
@@ -71,16 +79,26 @@ def _draw_order(rng: np.random.Generator, shards: list[list[str]]) -> list[int]:
     return sorted(rng.permutation(len(names)).tolist(), key=lambda index: place[names[index]])
 
 
-def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Reads:
+def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Together[Reads]:
     """Create two datasets, read from them in turn in this process, then in two children, as workers do."""
     with folder_with(inputs["files"], read_only=True) as folder, ignore_warnings():
-        mark(folder, STARTED)
-        datasets = {name: dataset_class(folder / name) for name in inputs["orders"]}
-        lengths = {name: len(dataset) for name, dataset in datasets.items()}
-        epochs = {CREATED: _read_epochs(datasets, folder, inputs, CREATED)}
-        for worker in WORKERS:
-            epochs[worker] = in_child(_read_epochs, datasets, folder, inputs, worker)
-        return {"lengths": lengths, "epochs": epochs}
+        alone = [partial(_read_alone, dataset_class, folder / name) for name in inputs["orders"]]
+        return read_together(lambda: _read(inputs, folder, dataset_class), alone)
+
+
+def _read(inputs: Inputs, folder: Path, dataset_class: Callable[..., Any]) -> Reads:
+    mark(folder, STARTED)
+    datasets = {name: dataset_class(folder / name) for name in inputs["orders"]}
+    lengths = {name: len(dataset) for name, dataset in datasets.items()}
+    epochs = {CREATED: _read_epochs(datasets, folder, inputs, CREATED)}
+    for worker in WORKERS:
+        epochs[worker] = in_child(_read_epochs, datasets, folder, inputs, worker)
+    return {"lengths": lengths, "epochs": epochs}
+
+
+def _read_alone(dataset_class: Callable[..., Any], path: Path) -> None:
+    dataset = dataset_class(path)
+    record_samples(dataset, list(range(len(dataset))))
 
 
 def _read_epochs(datasets: dict[str, Any], folder: Path, inputs: Inputs, process: str) -> Epochs:
@@ -98,20 +116,17 @@ def _read_epochs(datasets: dict[str, Any], folder: Path, inputs: Inputs, process
     return found
 
 
-def judge(truth: Truth, found: Reads) -> str:
+def judge(truth: Truth, attempted: Together[Reads]) -> str:
     """Check the samples that each process read."""
+    found = value_together(attempted, truth["folders"])
+    expect_lengths(found["lengths"], truth["folders"])
     for folder, pack in truth["folders"].items():
-        if found["lengths"][folder] != len(pack["members"]):
-            raise Mistake(
-                "wrong_length",
-                f"len(dataset) is {found['lengths'][folder]}; the {pack['shards']} shards together hold "
-                f"{len(pack['members'])} images.",
-            )
         for process in (CREATED, *WORKERS):
             epochs = found["epochs"][process][folder]
             if len(epochs) != EPOCHS:
                 raise Mistake("wrong_length", f"{_who(process)} did not read all epochs.")
             for epoch in epochs:
+                expect_no_other_images(epoch, pack, truth["folders"])
                 expect_samples(epoch, truth["orders"][folder], pack, _who(process))
     return "Each process opens each shard once; everything else is read once and kept."
 

@@ -6,8 +6,7 @@ process that `spawn` has started judges each answer of the bank alike
 (tests/checks/spawned/test_real_spawn.py).
 """
 
-import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
@@ -24,6 +23,7 @@ from course_utils.checks.core import (
     Truth,
     attempt,
     draw_members,
+    environment,
     error_in,
     evidence,
     expect_samples,
@@ -33,6 +33,12 @@ from course_utils.checks.core import (
     pack_bytes,
     record_samples,
     value_of,
+)
+from course_utils.checks.multi_worker_handles._two_datasets import (
+    Together,
+    expect_no_other_images,
+    read_together,
+    value_together,
 )
 from course_utils.system import waiting_child
 
@@ -79,7 +85,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     return {"files": files, "orders": orders}, packs
 
 
-def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> dict[str, Trips]:
+def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Together[dict[str, Trips]]:
     """Pickle two datasets that were used, and two that were not; read the pickles in an older process."""
     orders: dict[str, list[int]] = inputs["orders"]
     with (
@@ -88,23 +94,38 @@ def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> dict[str, Trips]
         waiting_child(partial(_receive, folder, orders)) as send,
     ):
         mark(folder, STARTED)
-        fresh = {name: _pickle(dataset_class(folder / name, flip)) for name, flip in PACKS.items()}
-        datasets = {name: dataset_class(folder / name, flip) for name, flip in PACKS.items()}
-        before = {name: record_samples(dataset, orders[name]) for name, dataset in datasets.items()}
-        used = {name: _pickle(dataset) for name, dataset in datasets.items()}
-        pickles = {name: [fresh[name].get("value"), used[name].get("value")] for name in PACKS}
-        mark(folder, SENT)
-        arrived = send(evidence.encode(pickles))
-        mark(folder, READ)
-        return {
-            name: {
-                "before": before[name],
-                "fresh": {"pickled": _size(fresh[name]), "arrived": arrived[name][0]},
-                "used": {"pickled": _size(used[name]), "arrived": arrived[name][1]},
-                "after": _read(datasets[name], orders[name]),
-            }
-            for name in PACKS
+        creates = {name: partial(dataset_class, folder / name, flip) for name, flip in PACKS.items()}
+        alone = [partial(_read_alone, create, orders[name]) for name, create in creates.items()]
+        return read_together(lambda: _travel(creates, orders, folder, send), alone)
+
+
+def _travel(
+    creates: Mapping[str, Callable[[], Any]],
+    orders: dict[str, list[int]],
+    folder: Path,
+    send: Callable[[bytes], dict[str, list[Arrival]]],
+) -> dict[str, Trips]:
+    fresh = {name: _pickle(create()) for name, create in creates.items()}
+    datasets = {name: create() for name, create in creates.items()}
+    before = {name: record_samples(dataset, orders[name]) for name, dataset in datasets.items()}
+    used = {name: _pickle(dataset) for name, dataset in datasets.items()}
+    pickles = {name: [fresh[name].get("value"), used[name].get("value")] for name in PACKS}
+    mark(folder, SENT)
+    arrived = send(evidence.encode(pickles))
+    mark(folder, READ)
+    return {
+        name: {
+            "before": before[name],
+            "fresh": {"pickled": _size(fresh[name]), "arrived": arrived[name][0]},
+            "used": {"pickled": _size(used[name]), "arrived": arrived[name][1]},
+            "after": _read(datasets[name], orders[name]),
         }
+        for name in PACKS
+    }
+
+
+def _read_alone(create: Callable[[], Any], order: list[int]) -> None:
+    record_samples(create(), order)
 
 
 def _receive(
@@ -124,16 +145,20 @@ def _read_and_send_on(unpickled: Attempt, order: list[int]) -> Arrival:
     if "error" in unpickled:
         return {"first": unpickled, "again": unpickled}
     first = _read(unpickled["value"], order)
-    again = attempt(lambda: record_samples(pickle.loads(pickle.dumps(unpickled["value"])), order))
+    again = attempt(
+        lambda: record_samples(environment.pickle.loads(environment.pickle.dumps(unpickled["value"])), order)
+    )
     return {"first": first, "again": again}
 
 
 def _pickle(dataset: Any) -> Attempt:  # noqa: ANN401 - the student's dataset
-    return attempt(lambda: bytes(pickle.dumps(dataset)))
+    return attempt(lambda: bytes(environment.pickle.dumps(dataset)))
 
 
 def _unpickle(data: bytes | None) -> Attempt:
-    return {"error": "there is no pickle"} if data is None else attempt(lambda: pickle.loads(data))
+    return (
+        {"error": "there is no pickle"} if data is None else attempt(lambda: environment.pickle.loads(data))
+    )
 
 
 def _size(pickled: Attempt) -> Attempt:
@@ -144,8 +169,11 @@ def _read(dataset: Any, order: list[int]) -> Attempt:  # noqa: ANN401 - the stud
     return attempt(lambda: record_samples(dataset, order))
 
 
-def judge(truth: Truth, found: dict[str, Trips]) -> str:
+def judge(truth: Truth, attempted: Together[dict[str, Trips]]) -> str:
     """Check the size of the pickled datasets, and the samples of the originals and of each copy."""
+    found = value_together(attempted, truth)
+    for name in PACKS:
+        expect_no_other_images(found[name]["before"], truth[name], truth)
     for name, flip in PACKS.items():
         _judge_one(truth[name], found[name], flip)
     return "The pickled dataset carries only what it needs, and both the original and its copy work."

@@ -4,7 +4,9 @@ import tarfile
 from typing import TypedDict
 
 from course_utils.checks.core import AttemptOf, Mistake, value_of
-from course_utils.checks.packed_formats._damaged_tars import END, DamagedTar, read_tar
+from course_utils.checks.packed_formats._damaged_tars import BLOCK, END, DamagedTar, read_tar
+
+LONGEST_NAME = 100  # bytes that a header holds
 
 
 class Returned(TypedDict):
@@ -77,7 +79,14 @@ def _expect_known(where: str, tar: DamagedTar, members: list[tuple[str, bytes]])
     names = [name for name, _ in members]
     if decoys := [name for name in names if name in tar["decoys"]]:
         raise _decoy(where, decoys[0])
-    if others := [name for name in names if name not in tar["found"]]:
+    others = [name for name in names if name not in tar["found"]]
+    if others and any(_is_part(others[0], name) for name in tar["found"]):
+        raise Mistake(
+            "other_names",
+            f"{where}: `out` holds a member named {others[0][:200]!r}, a part of a longer name, which "
+            "stands in an extension header in front of the member's own. Read it there, do not skip it.",
+        )
+    if others:
         raise Mistake(
             "other_names",
             f"{where}: `out` holds a member named {others[0][:200]!r}, and no undamaged header in the "
@@ -87,6 +96,12 @@ def _expect_known(where: str, tar: DamagedTar, members: list[tuple[str, bytes]])
         )
     if twice := [name for name in names if names.count(name) > 1]:
         raise Mistake("written_twice", f"{where}: `out` holds {twice[0]} {names.count(twice[0])} times.")
+
+
+def _is_part(part: str, name: str) -> bool:
+    """Return whether a name is what a header holds of a longer one."""
+    in_ascii = name.encode("ascii", "replace").decode()
+    return len(name.encode()) > LONGEST_NAME and part[:40] in (name[:40], in_ascii[:40])
 
 
 def _decoy(where: str, name: str) -> Mistake:
@@ -126,16 +141,37 @@ def _expect_all_saved(where: str, tar: DamagedTar, members: list[tuple[str, byte
             "block until one is a valid header, to the end of the file; blocks of zeros may be data.",
         )
     if missing:
+        lost = f"{where} lost {missing[0]}, although both members of its sample have an undamaged header and "
+        if hint := _likely_cause(tar, missing):
+            raise Mistake("loses_whole_sample", f"{lost}all their data. {hint}")
         raise Mistake(
             "loses_whole_sample",
-            f"{where} lost {missing[0]}, although both members of its sample have an undamaged header and "
-            "all their data. Either member may be the first; the key ends before the last dot of the "
+            f"{lost}all their data. Either member may be the first; the key ends before the last dot of the "
             "name; the zeros that fill a last block may be missing; the last sample counts, too.",
         )
     if names != expected:
         raise Mistake(
             "other_order", f"{where}: the members in `out` are not in the order of the damaged tar."
         )
+
+
+def _likely_cause(tar: DamagedTar, missing: list[str]) -> str:
+    """Return what explains all missing members; an empty text if nothing is known that does."""
+    names = [name for name, _ in tar["kept"]]
+    first, last = names.index(missing[0]), names.index(missing[-1])
+    near = tar["kept"][max(first - 1, 0) : last + 1]
+    full = [(name, len(data)) for name, data in near if data and len(data) % BLOCK == 0]
+    if full and len(missing) <= 4:
+        return (
+            f"The {full[0][1]} bytes of {full[0][0]} fill {full[0][1] // BLOCK} blocks exactly. The next "
+            "header is in the very next block: no block of zeros comes in between."
+        )
+    if all(len(name.encode()) > LONGEST_NAME for name in missing):
+        return (
+            "Its name is long, and stands in an extension header in front of its own header. Read both "
+            "together; do not skip the first one as a member of an unknown type."
+        )
+    return ""
 
 
 def expect_report(tar: DamagedTar, call: Repaired, tars: list[DamagedTar]) -> None:

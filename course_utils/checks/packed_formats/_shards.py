@@ -172,12 +172,14 @@ def _expect_sizes(call: Call, shards: dict[str, bytes]) -> None:
             raise Mistake(
                 "far_from_target",
                 f"{shard} has {size:,} bytes; the target is {target:,}, and no shard may have more than "
-                "twice as many. Count the bytes, not the samples.",
+                "twice as many. Count the bytes that are written, not the samples: "
+                "names and headers are bytes, too.",
             )
     for (shard, size), _ in pairwise(sizes.items()):
         if size < LEAST * target:
             raise Mistake(
                 "far_from_target",
                 f"{shard} has {size:,} bytes; the target is {target:,}, and only the last shard may have "
-                "less than half as many. Count the bytes, not the samples.",
+                "less than half as many. Count the bytes that are written, not the samples: "
+                "names and headers are bytes, too.",
             )

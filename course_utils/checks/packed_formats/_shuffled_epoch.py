@@ -1,10 +1,14 @@
 """An epoch that is read through a student's shuffle buffer, as the world of the check records it."""
 
+import sys
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from course_utils.checks.core import Mistake, Truth
 from course_utils.checks.world import BaseWorld, Oracle, served
+
+ZERO, NONE = 0, 1  # the tickets of samples that code may take for no sample
 
 
 @dataclass
@@ -18,6 +22,7 @@ class Epoch:
         yielded: What was yielded; None for what is no sample.
         read_before: For each of these, how many samples had been read.
         most_held: How many samples had been read and not yielded, at most, when another one was asked for.
+        least_held: How many of them, at least, after the first one was yielded.
         starts: How often the stream was started.
         ended: Whether the reader has seen the end of the stream.
         finished: Whether the buffer has come to its end.
@@ -29,6 +34,7 @@ class Epoch:
     yielded: list[int | None] = field(default_factory=list)
     read_before: list[int] = field(default_factory=list)
     most_held: int = 0
+    least_held: int = sys.maxsize
     starts: int = 0
     ended: bool = False
     finished: bool = False
@@ -51,10 +57,13 @@ class Epoch:
 
     def next_sample(self) -> int | None:
         """Give out the next sample; None at the end of the stream."""
+        held = len(self.read) - len(self.yielded)
+        if self.yielded and not self.ended:
+            self.least_held = min(self.least_held, held)
         if self._position == self.length:
             self.ended = True
             return None
-        self.most_held = max(self.most_held, len(self.read) - len(self.yielded))
+        self.most_held = max(self.most_held, held)
         self.read.append(self.tickets[self._position])
         self._position += 1
         return self.read[-1]
@@ -69,33 +78,38 @@ class Epoch:
         positions = {ticket: position for position, ticket in enumerate(self.tickets)}
         return [positions[ticket] for ticket in self.yielded if ticket is not None]
 
+    def places(self) -> Iterator[tuple[int, int, int]]:
+        """Yield the place by age of each yielded sample, 0 for the oldest, how many were held, and read."""
+        held, entered = list[int](), 0
+        for position, read in zip(self.order(), self.read_before, strict=True):
+            held += range(entered, read)
+            entered = read
+            place = held.index(position)
+            yield place, len(held), read
+            del held[place]
+
     def ranks(self) -> tuple[list[float], list[float]]:
-        """Return how old each yielded sample was among those that were held: 0 is the oldest, 1 the newest.
+        """Return how old each yielded sample was among those in the buffer: 0 is the oldest, 1 the newest.
 
         Returns:
             The ranks before, and after all samples of the stream were read.
         """
-        held, entered = list[int](), 0
         before, after = list[float](), list[float]()
-        for position, read in zip(self.order(), self.read_before, strict=True):
-            held += range(entered, read)
-            entered = read
-            rank = held.index(position)
-            (before if read < self.length else after).append((rank + 0.5) / len(held))
-            del held[rank]
+        for place, held, read in self.places():
+            (before if read < self.length else after).append((place + 0.5) / min(held, self.size))
         return before, after
 
 
 class World(BaseWorld):
-    """The streams; nobody knows a sample before it is asked for. One sample of a stream of numbers is 0."""
+    """The streams; nobody knows a sample before it is asked for. Of a stream of numbers, two are special."""
 
     def __init__(self, truth: Truth) -> None:
         oracle = Oracle(truth["key"])
         self.epochs = list[Epoch]()
         for number, drawn in enumerate(truth["epochs"]):
-            tickets = [oracle.number(2**40, number, position) + 1 for position in range(drawn["length"])]
-            if drawn["zero"]:
-                tickets[drawn["length"] // 2] = 0
+            tickets = [oracle.number(2**40, number, position) + 2 for position in range(drawn["length"])]
+            if drawn["special"]:
+                tickets[drawn["length"] // 2], tickets[drawn["length"] * 3 // 4] = ZERO, NONE
             self.epochs.append(Epoch(drawn["size"], tickets))
 
     @served
@@ -154,11 +168,13 @@ def expect_each_once(epoch: Epoch) -> None:
 
 
 def _loss(epoch: Epoch, lost: set[int]) -> Mistake:
-    if lost == {0} or (not epoch.ended and epoch.read[-1:] == [0]):
+    last = set() if epoch.ended else {*epoch.read[-1:]}
+    if lost <= {ZERO, NONE} or last & {ZERO, NONE}:
+        is_zero = ZERO in (last or lost)
         return Mistake(
-            "zero_taken_for_none",
-            "A sample that is 0 is lost, or taken for the end of the stream. Code such as `if sample` or "
-            "`while sample := ...` does that: ask `is None`, or use a `for` loop.",
+            "zero_taken_for_none" if is_zero else "none_taken_for_the_end",
+            f"A sample that is {'0' if is_zero else 'None'} is lost, or taken for the end of the stream; a "
+            "sample may be any object. Use a `for` loop, or `next(samples, end)` with `end = object()`.",
         )
     if epoch.length <= epoch.size:
         return Mistake(
@@ -192,6 +208,13 @@ def expect_bounds(epoch: Epoch) -> None:
             "yields_too_early",
             f"In {epoch.where}, the first sample is yielded when {epoch.read_before[0]} have been read. Fill "
             "the buffer first: the first few samples in class order are all of one class.",
+        )
+    if epoch.least_held < epoch.size - 1:
+        raise Mistake(
+            "not_filled_up",
+            f"In {epoch.where}, another sample is read when {epoch.least_held} are left of those that filled "
+            "the buffer. Read one for each that leaves: a buffer that is emptied before it is filled again "
+            "mixes only what was read together.",
         )
     if epoch.size == 1 and epoch.yielded != epoch.tickets:
         raise Mistake(

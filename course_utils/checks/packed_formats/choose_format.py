@@ -1,6 +1,7 @@
-"""Check a function that chooses a packed format by what a project requires."""
+"""Check a function that lists the packed formats that a project can use, the fastest first."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, TypedDict
 
 import numpy as np
@@ -8,16 +9,18 @@ import numpy as np
 from course_utils.checks.core import Evidence, Inputs, Mistake, Truth, type_name
 from course_utils.format_trials import Requirements
 
+ROUNDING = 1e-6  # relative: times that differ by less are equal
+
 
 class Answer(TypedDict):
-    """What was chosen: the name of its type, and the text if it is one."""
+    """What was returned: the names in a list, or the name of a type that is none of these."""
 
     kind: str
-    name: str
+    names: list[str]
 
 
 class Found(TypedDict):
-    """The choice for each set of requirements."""
+    """The answer to each set of requirements."""
 
     chosen: list[Answer]
 
@@ -33,50 +36,70 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
 
 
 def probe(inputs: Inputs, choose: Callable[..., Any]) -> Found:
-    """Let the student choose a format for each set of requirements."""
+    """Let the student list the formats for each set of requirements."""
     return {"chosen": [_answer(choose(Requirements(**asked))) for asked in inputs["asked"]]}
 
 
 def _answer(chosen: object) -> Answer:
-    if isinstance(chosen, str):  # NumPy's are a subclass
-        return {"kind": "str", "name": str(chosen)}
-    return {"kind": type_name(chosen), "name": ""}
+    if not isinstance(chosen, list | tuple | np.ndarray):
+        return {"kind": type_name(chosen), "names": []}
+    others = [type_name(name) for name in chosen if not isinstance(name, str)]  # NumPy's are a subclass
+    return {"kind": f"list with a {others[0]}" if others else "", "names": [str(name) for name in chosen]}
 
 
 def judge(truth: Truth, found: Evidence) -> str:
-    """Compare each choice with the formats that the requirements leave."""
+    """Compare each list with the formats that the requirements leave, and with the times of reading them."""
     from course_utils.checks.packed_formats import _format_rules
 
-    chosen: list[list[Answer]] = [[] for _ in truth["cases"]]
-    for number, answer in zip(truth["order"], found["chosen"], strict=True):
-        chosen[number].append(answer)
-    for case, answers in zip(truth["cases"], chosen, strict=True):
-        wanted = Requirements(**case)
-        for answer in answers:
-            _expect_name(answer, _format_rules.NAMES, _format_rules.describe(wanted))
+    answers = [
+        (Requirements(**truth["cases"][number]), answer)
+        for number, answer in sorted(
+            zip(truth["order"], found["chosen"], strict=True), key=lambda pair: pair[0]
+        )
+    ]
+    for wanted, answer in answers:
+        _expect_names(answer, _format_rules.NAMES, f"For {_format_rules.describe(wanted)}, choose")
     for rule in _format_rules.RULES:
-        for case, answers in zip(truth["cases"], chosen, strict=True):
-            wanted = Requirements(**case)
-            wrong = [answer["name"] for answer in answers if answer["name"] in rule.excluded]
+        for wanted, answer in answers:
+            wrong = sorted(rule.excluded.intersection(answer["names"]))
             if wrong and rule.applies(wanted):
                 asked = _format_rules.describe(wanted)
-                raise Mistake(rule.mistake, f"For {asked}, you choose {wrong[0]}; but {rule.reason}")
-    return "Every choice is one that the requirements allow."
+                raise Mistake(rule.mistake, f"For {asked}, you list {wrong[0]}; but {rule.reason}")
+    for wanted, answer in answers:
+        asked, names = f"For {_format_rules.describe(wanted)}", answer["names"]
+        if missing := sorted(_format_rules.admissible(wanted).difference(names)):
+            raise Mistake(
+                "leaves_out",
+                f"{asked}, you leave out {missing[0]}, and no requirement excludes it. A number that is just "
+                "reached is not exceeded.",
+            )
+        _expect_order(asked, names, [_format_rules.seconds(wanted, name) for name in names])
+    return "You list every format that the requirements allow and no other one, the fastest first."
 
 
-def _expect_name(answer: Answer, names: tuple[str, ...], asked: str) -> None:
+def _expect_names(answer: Answer, names: tuple[str, ...], asked: str) -> None:
     if answer["kind"] == "NoneType":
+        raise Mistake("no_choice", f"{asked} returns None. There is always a format that will do.")
+    if answer["kind"]:
         raise Mistake(
-            "no_choice", f"For {asked}, choose returns None. There is always a format that will do."
+            "not_a_list",
+            f"{asked} returns a value of type {answer['kind']}. Return a list of the names of all formats "
+            "that will do, such as ['Tar', 'FlatFile'].",
         )
-    if answer["kind"] != "str":
+    if unknown := [name for name in answer["names"] if name not in names]:
         raise Mistake(
-            "not_a_name",
-            f"For {asked}, choose returns a value of type {answer['kind']}. Return the name of one format as "
-            "a str, such as 'Tar'.",
+            "unknown_format", f"{asked} lists {unknown[0][:50]!r}. The formats are {', '.join(names)}."
         )
-    if answer["name"] not in names:
-        raise Mistake(
-            "unknown_format",
-            f"For {asked}, choose returns {answer['name'][:50]!r}. The formats are {', '.join(names)}.",
-        )
+    if len(set(answer["names"])) < len(answer["names"]):
+        raise Mistake("named_twice", f"{asked} lists a format twice: {', '.join(answer['names'])[:200]}.")
+
+
+def _expect_order(asked: str, names: list[str], times: list[float]) -> None:
+    """Compare neighbours in the list; equally fast ones may come in any order."""
+    for (one, other), (first, second) in zip(pairwise(names), pairwise(times), strict=True):
+        if first > second * (1 + ROUNDING):
+            raise Mistake(
+                "not_the_fastest_first",
+                f"{asked}, you list {one} before {other}. Reading a sample takes {first:.3g} s and "
+                f"{second:.3g} s: requests * latency, plus the bytes that arrive / bandwidth. Sort by that.",
+            )

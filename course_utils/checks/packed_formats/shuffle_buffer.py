@@ -18,17 +18,31 @@ from course_utils.checks.core import (
     type_name,
     value_of,
 )
-from course_utils.checks.packed_formats._shuffled_epoch import World, expect_bounds, expect_each_once
-from course_utils.checks.packed_formats._shuffled_order import expect_generator, expect_mixed
+from course_utils.checks.packed_formats._shuffled_epoch import (
+    NONE,
+    World,
+    expect_bounds,
+    expect_each_once,
+)
+from course_utils.checks.packed_formats._shuffled_order import (
+    expect_each_place,
+    expect_generator,
+    expect_mixed,
+)
 from course_utils.checks.world import Handle
 
-__all__ = ["World", "judge", "make", "probe"]
+__all__ = ["World", "judge", "make", "probe", "stable"]
 
-# The epochs by number. The first four are of streams of one length through buffers of one size.
-FIRST, AGAIN, OTHER, NEXT, SHORT, EXACT, EMPTY, ONE = range(8)
+# The epochs by number. The first four are of streams of one length through buffers of one size; those from
+# `TINY` on are of few samples through buffers so small that each place is drawn often.
+FIRST, AGAIN, OTHER, NEXT, SHORT, EXACT, EMPTY, ONE, TINY = range(9)
 LONG = (FIRST, AGAIN, OTHER, NEXT)
+TINY_EPOCHS, TINY_LENGTHS, TINY_SIZE = 240, (9, 3), 3  # the lengths in turn
 # Which epochs are read at the same time, a sample of each in turn, and in which order.
-GROUPS = ((FIRST,), (AGAIN, OTHER), (NEXT,), (SHORT,), (EXACT,), (EMPTY,), (ONE,))
+GROUPS = (
+    *((FIRST,), (AGAIN, OTHER), (NEXT,), (SHORT,), (EXACT,), (EMPTY,), (ONE,)),
+    *((TINY + number,) for number in range(TINY_EPOCHS)),
+)
 DIFFERENT = (FIRST, OTHER, NEXT)  # the long ones whose orders should be independent
 
 
@@ -38,7 +52,7 @@ class Plan(NamedTuple):
     Args:
         generator: Number of the generator; the epochs with one number share a generator, in this order.
         seed: Which of the drawn seeds it starts with.
-        kind: What a sample is: a dictionary, a tuple or a number.
+        kind: What a sample is: a dictionary, a tuple, or a number, of which one is 0 and one is None.
         one_shot: Whether the stream is an iterator; otherwise it starts again with each `for`.
     """
 
@@ -57,6 +71,7 @@ PLANS = {
     EXACT: Plan(4, 0, "tuple", one_shot=True),
     EMPTY: Plan(5, 0, "dict", one_shot=False),
     ONE: Plan(6, 1, "number", one_shot=True),
+    **{TINY + number: Plan(7, 0, "tuple", one_shot=True) for number in range(TINY_EPOCHS)},
 }
 
 
@@ -73,10 +88,13 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     length, size, exact = int(rng.integers(400, 450)), int(rng.integers(55, 65)), int(rng.integers(140, 160))
     from course_utils.checks.packed_formats import _buffer_sizes
 
+    tiny = range(TINY, TINY + TINY_EPOCHS)
     lengths = {SHORT: int(rng.integers(140, 160)), EXACT: exact, EMPTY: 0, ONE: int(rng.integers(20, 30))}
+    lengths |= {number: TINY_LENGTHS[number % 2] for number in tiny}
     sizes = {SHORT: int(rng.integers(250, 300)), EXACT: exact, EMPTY: 10, ONE: 1}
+    sizes |= dict.fromkeys(tiny, TINY_SIZE)
     epochs = [
-        {"length": lengths.get(n, length), "size": sizes.get(n, size), "zero": plan.kind == "number"}
+        {"length": lengths.get(n, length), "size": sizes.get(n, size), "special": plan.kind == "number"}
         for n, plan in PLANS.items()
     ]
     first, second = rng.choice(2**31, 2, replace=False).tolist()
@@ -139,13 +157,15 @@ def _stream(world: Handle, number: int) -> Iterable[object]:
 def _sample(kind: str, ticket: int) -> object:
     if kind == "dict":  # as WebDataset has them
         return {"__key__": f"{ticket:013d}", "cls": ticket % 10}
-    return (f"{ticket:013d}", ticket % 10) if kind == "tuple" else ticket
+    if kind == "tuple":
+        return (f"{ticket:013d}", ticket % 10)
+    return None if ticket == NONE else ticket
 
 
 def _ticket(kind: str, sample: object) -> int | None:
     """Return the ticket of a sample; None for anything else."""
     if kind == "number":
-        return int(sample) if isinstance(sample, int | np.integer) else None
+        return NONE if sample is None else int(sample) if isinstance(sample, int | np.integer) else None
     if type(sample) is not (dict if kind == "dict" else tuple):
         return None
     try:
@@ -179,6 +199,8 @@ def judge(truth: Truth, found: Evidence, world: World) -> str:
         expect_bounds(epoch)
     expect_generator(found["changed"], *(world.epochs[n] for n in LONG))
     expect_mixed([world.epochs[n] for n in DIFFERENT], [world.epochs[n] for n in (SHORT, EXACT)])
+    for length in TINY_LENGTHS:
+        expect_each_place([epoch for epoch in world.epochs[TINY:] if epoch.length == length])
     # Imported here, because the sandbox of the grader does not show it.
     from course_utils.checks.packed_formats import _buffer_sizes
 
@@ -187,3 +209,8 @@ def judge(truth: Truth, found: Evidence, world: World) -> str:
         "Each sample comes once, from a full buffer that never holds more than its size, in an order that "
         "the generator alone decides; and your sizes give the wanted mixing."
     )
+
+
+def stable(truth: Truth, found: Evidence, world: World) -> list[list[int]]:
+    """Return the orders, which must be the same in each process."""
+    return [epoch.order() for epoch in world.epochs]

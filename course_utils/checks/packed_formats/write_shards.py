@@ -1,7 +1,7 @@
 """Check that samples are written into shards near a size, and that a shard with a final name is complete."""
 
 import os
-import shutil
+import resource
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -17,6 +17,7 @@ from course_utils.checks.core import (
     Mistake,
     Truth,
     attempt,
+    environment,
     folder_with,
     ignore_warnings,
     type_name,
@@ -32,9 +33,14 @@ from course_utils.checks.packed_formats._shards import (
 from course_utils.system import ChildDiedError, in_child, waiting_child
 
 SUFFIX = ".shard"
-# The calls: to be killed later, of more than ten shards, of one sample and of none, and one within another.
-SHORT, LONG, ONE, NONE, OUTER, INNER = "short", "long", "one", "none", "outer", "inner"
+# The calls: to be killed later, of more than a hundred shards, of samples of which hardly any has bytes, of
+# one sample and of none, and one within another.
+SHORT, LONG, NAMES, ONE, NONE = "short", "long", "names", "one", "none"
+OUTER, INNER = "outer", "inner"
+FIRST = "first"  # the short one again, of the samples that made its first shard
+ALONE = (SHORT, LONG, NAMES, ONE, NONE)
 HELD = 2  # targets of bytes that need not be in files yet
+MOST_KILLS = 8  # an answer may write a file for each sample
 Write = Callable[[Iterable[Sample], Path, int], object]
 Read = Callable[[Path], Iterable[Sample]]
 
@@ -43,35 +49,45 @@ class Killed(TypedDict):
     """A call whose process was killed, and the same call again.
 
     Attributes:
-        given: How many samples of the last iteration were given before.
+        given: How many samples of the last iteration were given before; None if it was killed
+            when it first wrote into a file.
         survived: Whether the process lived on.
         before: The folder then.
         after: The folder after the second call.
     """
 
-    given: int
+    given: int | None
     survived: bool
     before: Written
     after: Written
 
 
 class Found(TypedDict):
-    """What each call led to, and the calls that were killed."""
+    """What each call led to, and the calls that were killed.
+
+    Attributes:
+        calls: By name.
+        first: How many samples of the short call were given when its first shard had its name.
+        first_only: A call with only these samples, which may end with a full shard.
+        killed: The same samples as in the short call.
+    """
 
     calls: dict[str, Written]
+    first: int
+    first_only: Written
     killed: list[Killed]
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     """Draw the samples of all calls; in the long one, the small samples come first."""
-    targets = {name: int(rng.integers(45_000, 50_000)) for name in (SHORT, ONE, NONE, OUTER, INNER)}
-    targets[LONG] = int(rng.integers(125_000, 131_000))
+    targets = {name: int(rng.integers(20_000, 21_000)) for name in (*ALONE, OUTER, INNER)}
+    # All are smaller than the buffer through which Python writes a file.
     sizes = {name: rng.integers(target // 20, target // 5, 30).tolist() for name, target in targets.items()}
-    small, large = rng.integers(4_000, 5_000, 200), rng.integers(21_000, 25_000, 40)
-    sizes |= {LONG: [*small.tolist(), *large.tolist()], ONE: sizes[ONE][:1], NONE: []}
+    small, large = rng.integers(650, 750, 200), rng.integers(3500, 4000, 850)
+    sizes |= {LONG: [*small.tolist(), *large.tolist()], NAMES: [0] * 2000, ONE: sizes[ONE][:1], NONE: []}
     calls = {name: draw_call(rng, target, sizes[name]) for name, target in targets.items()}
     count = len(sizes[SHORT])
-    kills = [*sorted(rng.choice(np.arange(12, count), 2, replace=False).tolist()), count]
+    kills = [int(rng.integers(12, count)), count]
     return {"calls": calls, "kills": kills}, calls
 
 
@@ -83,6 +99,11 @@ class Samples:
         kill_after: How many requests may be answered before the process is killed, over all iterations; each
             ends with a request that gives no sample.
         halfway: Called in the middle of the first iteration.
+        folder: Where shards appear.
+
+    Attributes:
+        iterations: How often they were iterated.
+        appeared: How many samples of the last iteration had been given when another shard had its name.
     """
 
     def __init__(
@@ -90,17 +111,23 @@ class Samples:
         samples: list[Sample],
         kill_after: int | None = None,
         halfway: Callable[[], object] | None = None,
+        folder: Path | None = None,
     ) -> None:
         self._samples, self._left, self._halfway = samples, kill_after, halfway
-        self.iterations = 0
+        self._folder = folder
+        self.iterations, self.appeared = 0, list[int]()
 
     def __iter__(self) -> Iterator[Sample]:
         self.iterations += 1
+        self.appeared, shards = [], 0
         for place, (name, data) in enumerate(self._samples):
             if self._halfway is not None and place == len(self._samples) // 2:
                 halfway, self._halfway = self._halfway, None
                 halfway()
             self._kill_if_due()
+            if self._folder is not None and len(_shards(self._folder)) != shards:
+                shards = len(_shards(self._folder))
+                self.appeared.append(place)
             yield name, data
         self._kill_if_due()
 
@@ -119,16 +146,21 @@ def probe(inputs: Inputs, write: Write, read: Read) -> Found:
         folder_with({}) as folder,
         waiting_child(partial(_read_all, folder, read)) as send,
     ):
-        for name in calls:
+        for name in (*calls, FIRST):
             (folder / name).mkdir()
-        called, iterations = _write_all(folder, calls, write)
+        called, short = _write_all(folder, calls, write)
+        call, first = calls[SHORT], (short.appeared or [0])[0]
+        first_only = _call(write, Samples(call["samples"][:first]), folder / FIRST, call["target"])
+        # A shard that just got its name may not be complete: Python's buffer or the answer's holds the rest.
+        kills = [None, *sorted({*inputs["kills"], *short.appeared[:MOST_KILLS]})]
         killed = [
-            _kill(folder, calls[SHORT], iterations, given, write, number)
-            for number, given in enumerate(inputs["kills"])
+            _kill(folder, call, short.iterations, given, write, number) for number, given in enumerate(kills)
         ]
         found = send(b"read")
         return {
             "calls": {name: _written(folder / name, called[name], found) for name in calls},
+            "first": first,
+            "first_only": _written(folder / FIRST, first_only, found),
             "killed": [
                 {
                     "given": given,
@@ -136,25 +168,25 @@ def probe(inputs: Inputs, write: Write, read: Read) -> Found:
                     "before": _written(folder / f"before{number}", {"value": None}, found),
                     "after": _written(folder / f"after{number}", again, found),
                 }
-                for number, (given, (survived, again)) in enumerate(zip(inputs["kills"], killed, strict=True))
+                for number, (given, (survived, again)) in enumerate(zip(kills, killed, strict=True))
             ],
         }
 
 
-def _write_all(folder: Path, calls: dict[str, Call], write: Write) -> tuple[dict[str, AttemptOf[None]], int]:
-    """Make all calls, the inner one within the outer one; return how often the short one iterates."""
+def _write_all(
+    folder: Path, calls: dict[str, Call], write: Write
+) -> tuple[dict[str, AttemptOf[None]], Samples]:
+    """Make all calls, the inner one within the outer one; return the samples of the short one, too."""
     called: dict[str, AttemptOf[None]] = {}
 
-    def make_call(name: str, halfway: Callable[[], object] | None = None) -> int:
-        samples = Samples(calls[name]["samples"], halfway=halfway)
+    def make_call(name: str, halfway: Callable[[], object] | None = None) -> Samples:
+        samples = Samples(calls[name]["samples"], None, halfway, folder / name if name == SHORT else None)
         called[name] = _call(write, samples, folder / name, calls[name]["target"])
-        return samples.iterations
+        return samples
 
-    iterations = make_call(SHORT)
-    for name in (LONG, ONE, NONE):
-        make_call(name)
+    short, *_ = map(make_call, ALONE)
     make_call(OUTER, halfway=partial(make_call, INNER))
-    return {name: called.get(name, {"value": None}) for name in calls}, iterations
+    return {name: called.get(name, {"value": None}) for name in calls}, short
 
 
 def _call(write: Write, samples: Samples, folder: Path, target: int) -> AttemptOf[None]:
@@ -163,19 +195,28 @@ def _call(write: Write, samples: Samples, folder: Path, target: int) -> AttemptO
 
 
 def _kill(
-    folder: Path, call: Call, iterations: int, given: int, write: Write, number: int
+    folder: Path, call: Call, iterations: int, given: int | None, write: Write, number: int
 ) -> tuple[bool, AttemptOf[None]]:
     """Kill a process in the last iteration, keep a copy of its folder, and make the same call again."""
     before, after = folder / f"before{number}", folder / f"after{number}"
     after.mkdir()
-    samples = Samples(call["samples"], max(iterations - 1, 0) * (len(call["samples"]) + 1) + given)
+    earlier = max(iterations - 1, 0) * (len(call["samples"]) + 1)
+    samples = Samples(call["samples"], None if given is None else earlier + given)
+    calling = _call_killed_by_a_write if given is None else _call
     try:
-        in_child(_call, write, samples, after, call["target"])
+        in_child(calling, write, samples, after, call["target"])
         survived = True
     except ChildDiedError:
         survived = False
-    shutil.copytree(after, before, symlinks=True)
+    environment.shutil.copytree(after, before, symlinks=True)
     return survived, _call(write, Samples(call["samples"]), after, call["target"])
+
+
+def _call_killed_by_a_write(write: Write, samples: Samples, folder: Path, target: int) -> AttemptOf[None]:
+    """Make a call in a process that the kernel kills when it has opened a file and writes the first byte."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    return _call(write, samples, folder, target)
 
 
 def _read_all(folder: Path, read: Read, wait: Callable[[], bytes]) -> dict[str, dict[str, Evidence]]:
@@ -189,7 +230,7 @@ def _read_all(folder: Path, read: Read, wait: Callable[[], bytes]) -> dict[str, 
                 alone = copies / f"{place.name}-{number}"
                 alone.mkdir()
                 # Under another name: by its own, global variables may know it from an earlier check.
-                copy = Path(shutil.copy(shard, alone / f"copy-{number}{SUFFIX}"))
+                copy = Path(environment.shutil.copy(shard, alone / f"copy-{number}{SUFFIX}"))
                 found[place.name][shard.name] = attempt(partial(_read, read, copy))
     return found
 
@@ -227,8 +268,10 @@ def judge(truth: Truth, found: Found) -> str:
     calls = found["calls"]
     if set(calls) != set(truth) or not found["killed"]:
         raise Mistake("no_evidence", "The check could not make all calls of your functions.")
-    for name in (SHORT, LONG, ONE, NONE):
+    for name in ALONE:
         expect_shards(truth[name], calls[name])
+    first = truth[SHORT]["samples"][: found["first"]]
+    expect_shards({"samples": first, "target": truth[SHORT]["target"]}, found["first_only"])
     _expect_separate(truth, calls)
     for killed in found["killed"]:
         _expect_complete(calls[SHORT], killed)
@@ -255,7 +298,9 @@ def _expect_separate(truth: Truth, calls: dict[str, Written]) -> None:
 
 
 def _expect_complete(undisturbed: Written, killed: Killed) -> None:
-    before, when = killed["before"], f"The process was killed after {killed['given']} samples, and"
+    before, given = killed["before"], killed["given"]
+    moment = "when it wrote into its first file" if given is None else f"after {given} samples"
+    when = f"The process was killed {moment}, and"
     whole = [samples_of(undisturbed, shard) for shard in undisturbed["shards"]]
     for shard in sorted(before["shards"]):
         try:
@@ -264,7 +309,7 @@ def _expect_complete(undisturbed: Written, killed: Killed) -> None:
             raise _half_written(f"{when} {shard} cannot be read") from mistake
         if samples not in whole:
             raise _half_written(f"{when} {shard} holds only a part of a shard, or other samples")
-    if killed["survived"]:
+    if killed["survived"] and given is not None:
         raise Mistake("no_evidence", "The check could not kill a process that was writing shards.")
 
 
@@ -277,7 +322,7 @@ def _half_written(what: str) -> Mistake:
 
 
 def _expect_stored(call: Call, killed: Killed) -> None:
-    given = sum(len(data) for _, data in call["samples"][: killed["given"]])
+    given = sum(len(data) for _, data in call["samples"][: killed["given"] or 0])
     if killed["before"]["stored"] < given - HELD * call["target"]:
         raise Mistake(
             "holds_everything",

@@ -5,11 +5,11 @@ an end record counts only if its comment ends with the file, and if the director
 directly before it and begins as one does.
 """
 
-import os
 from collections.abc import Iterator
 from typing import NamedTuple
 from zipfile import BadZipFile
 
+from course_utils.data.zips.regular_file import read_up_to
 from course_utils.data.zips.zip_format import (
     CENTRAL,
     CENTRAL_SIGNATURE,
@@ -57,7 +57,7 @@ def find_directory(fd: int, size: int) -> Directory:
         BadZipFile: There is none, or its comment or a member makes two equally likely.
     """
     first = max(size - LONGEST_TAIL, 0)
-    tail = os.pread(fd, size - first, first)
+    tail = read_up_to(fd, size - first, first)
     described = {one for at in _end_records(tail) for one in _described(tail, at, first)}
     found = [one for one in described if _is_plausible(fd, one)]
     if not found:
@@ -105,8 +105,8 @@ def _is_plausible(fd: int, found: Directory) -> bool:
         return start == end == shift  # nothing precedes the directory of an empty zip
     if min(start, shift) < 0 or end - start < entries * CENTRAL.size:
         return False
-    record = os.pread(fd, CENTRAL.size, start)
+    record = read_up_to(fd, CENTRAL.size, start)
     if len(record) < CENTRAL.size or not record.startswith(CENTRAL_SIGNATURE):
         return False
     offset = CENTRAL.unpack(record)[-1]  # MAX32 if it needs 64 bits
-    return offset == MAX32 or os.pread(fd, len(LOCAL_SIGNATURE), offset + shift) == LOCAL_SIGNATURE
+    return offset == MAX32 or read_up_to(fd, len(LOCAL_SIGNATURE), offset + shift) == LOCAL_SIGNATURE

@@ -12,6 +12,8 @@ from zlib_ng.zlib_ng import crc32
 
 from course_utils.data.zips.directory import find_directory
 from course_utils.data.zips.entries import Row, parse_members
+from course_utils.data.zips.errors import PackError
+from course_utils.data.zips.regular_file import read_exactly
 from course_utils.data.zips.zip_format import LOCAL
 
 MAX_OVERHEAD = LOCAL.size + 2 * 0xFFFF + 24  # longest header, name, extra field and data descriptor
@@ -29,11 +31,15 @@ def scan(path: Path, fd: int) -> np.ndarray:
     try:
         size = os.fstat(fd).st_size
         found = find_directory(fd, size)
-        directory = os.pread(fd, size - found.start, found.start)  # and the end records, for the stamp
+        directory = read_exactly(
+            fd, size - found.start, found.start, path
+        )  # and the end records, for the stamp
         stamp = b"", found.start, crc32(directory), size, 0
         rows = _table(itertools.chain(parse_members(directory, found), [stamp]))
     except (BadZipFile, struct.error, OverflowError) as error:
         raise BadZipFile(f"{path} is not a complete zip file: {error}; make or copy it again") from error
+    except PackError:
+        raise
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     members = rows[:-1]

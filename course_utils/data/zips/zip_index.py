@@ -1,68 +1,79 @@
 """Read any member of a stored zip with one `os.pread`, safe for concurrent threads and processes.
 
-A stored member is a run of bytes in the file, so a table of offsets and sizes is all that a reader needs. A
-saved table is mapped into memory, and the processes of a machine share one copy. `zipfile` would read through
-one file position, which forked processes share, and keep a Python object for each member.
+A stored member is a run of bytes in the file, so a table of offsets and sizes is all that a reader needs.
+`zipfile` would read through one file position, which forked processes share, and keep a Python object for
+each member.
 """
 
 import bisect
-import os
-import weakref
-from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
+from course_utils.data.zips.entries import Row
+from course_utils.data.zips.errors import ChangedFileError, PackError, changed_while_open
 from course_utils.data.zips.member_table import scan
 from course_utils.data.zips.saved_table import load, write_table
-from course_utils.data.zips.zip_file import index_path, open_regular_file
+from course_utils.data.zips.zip_file import index_path
 from course_utils.data.zips.zip_format import LOCAL, LOCAL_SIGNATURE
+from course_utils.data.zips.zip_handle import ZipHandle
 
 
 class ZipIndex:
     """Index of the members of one stored zip, sorted by name; any thread or process may read from it.
 
+    Errors of the disk that may pass are retried. A pickle holds the path and what identifies the zip, not the
+    table: who unpickles it opens the zip again, and the first use raises an error if it is another one.
+
     Args:
         path: The zip. Directories in it are left out.
-        saved: A file that `save` wrote. It is mapped if it is intact and belongs to this zip: the size of the
+        saved: A file that `save` wrote. It is used if it is intact and belongs to this zip: the size of the
             zip and the checksum of its directory are compared. Otherwise the zip is scanned, and the file is
             replaced if there is one and its folder can be written.
 
     Raises:
         ValueError: A member is compressed or encrypted, or two have the same name.
-        BadZipFile: The path is no regular file, or no zip, or is damaged.
+        PackError: The path is no regular file.
+        BadZipFile: It is no zip, or is damaged.
+        OSError: It is missing, or the disk fails.
     """
 
     def __init__(self, path: str | Path, saved: str | Path | None = None) -> None:
         self.path, self.saved = Path(path), Path(saved) if saved else None
-        self._fd = open_regular_file(self.path)
-        self.close = weakref.finalize(self, os.close, self._fd)
-        rows = load(self.saved, self._fd) if self.saved else None
+        self._file = ZipHandle(self.path)
+        self.close = self._file.close
+        rows = load(self.saved, self._file.fd) if self.saved else None
         if rows is None:
-            rows = scan(self.path, self._fd)
-            if self.saved and self.saved.exists():
+            rows = self._file.persistently(partial(scan, self.path, self._file.fd))
+            if self.saved and self.saved.is_file():
                 with suppress(OSError):  # of a folder that cannot be written
                     write_table(self.saved, rows)
         self._rows = rows
         self.table = rows[:-1]
+        self._file.stamp = self.stamp = rows[-1].item()
 
     def save(self, saved: str | Path | None = None) -> None:
         """Write the table atomically to a file, by default to `index_path` of the zip."""
         self.saved = Path(saved) if saved else index_path(self.path)
         write_table(self.saved, self._rows)
 
-    def __reduce__(self) -> tuple[type["ZipIndex"], tuple[Path, Path | None]]:
-        return ZipIndex, (self.path, self.saved)
+    def __reduce__(self) -> tuple[object, tuple[Path, Path | None, Row]]:
+        return _open_again, (self.path, self.saved, self.stamp)
 
     def __len__(self) -> int:
         return len(self.table)
 
     def fileno(self) -> int:
         """Return the descriptor of the open zip."""
-        return self._fd
+        return self._file.fd
+
+    def has_changed(self) -> bool:
+        """Return whether size or times of the zip differ from those when it was opened."""
+        return self._file.has_changed()
 
     def name(self, i: int) -> str:
         """Return the name of member `i`."""
@@ -77,20 +88,25 @@ class ZipIndex:
         return i
 
     def read(self, i: int, check: bool = True) -> memoryview:
-        """Return the bytes of member `i`; BadZipFile if they do not match the directory.
+        """Return the bytes of member `i`, which are read with one `os.pread`.
 
         Args:
             i: Position of the member in the table.
             check: Also compare the CRC.
+
+        Raises:
+            BadZipFile: They do not match the directory: the zip is damaged.
+            ChangedFileError: They do not match, and the file has changed since it was opened.
+            OSError: The disk fails, also when asked again.
         """
         _, offset, span, size, crc = self.table[i].item()
-        found = os.pread(self._fd, span, offset)
+        found = self._file.read(span, offset)
         # The extra field of this header may differ in length from the one in the directory.
-        signature, *_, name_length, extra_length = LOCAL.unpack_from(found.ljust(LOCAL.size))
+        signature, *_, name_length, extra_length = LOCAL.unpack_from(found)
         start = LOCAL.size + name_length + extra_length
         data = memoryview(found)[start : start + size]
         if signature != LOCAL_SIGNATURE or len(data) != size or (check and crc32(data) != crc):
-            raise self._damaged(i)
+            raise self._mismatch(i)
         return data
 
     def read_into(self, i: int, array: np.ndarray, check: bool = True) -> None:
@@ -102,32 +118,56 @@ class ZipIndex:
             check: Also compare the CRC.
 
         Raises:
-            ValueError: The member has another size.
-            BadZipFile: Its bytes do not match the directory.
+            PackError: The member has another size.
+            BadZipFile: And other errors, as of `read`.
         """
         _, offset, span, size, crc = self.table[i].item()
         if size != array.size:
-            raise ValueError(f"{size} bytes, but {array.size} are expected")
+            raise PackError(f"{size} bytes, but {array.size} are expected")
         header = bytearray(span - size)
-        found = _read_vector(self._fd, [memoryview(header), array.data], offset)
+        self._file.read_into([memoryview(header), array.data], span, offset)
         signature, *_, name_length, extra_length = LOCAL.unpack_from(header)
         if LOCAL.size + name_length + extra_length != len(header):  # something follows the data
             array.reshape(-1)[:] = self.read(i, check)
-        elif signature != LOCAL_SIGNATURE or found != span or (check and crc32(array) != crc):
-            raise self._damaged(i)
+        elif signature != LOCAL_SIGNATURE or (check and crc32(array) != crc):
+            raise self._mismatch(i)
 
-    def _damaged(self, i: int) -> BadZipFile:
-        return BadZipFile(f"{self.path}: {self.name(i)!r} is damaged, or the zip was changed while open")
-
-
-def _read_in_turn(fd: int, views: Sequence[memoryview], offset: int) -> int:
-    """Do what `os.preadv` does, where the system lacks it; return the number of bytes read."""
-    total = 0
-    for view in views:
-        if data := os.pread(fd, view.nbytes, offset + total):
-            view.cast("B")[: len(data)] = data
-            total += len(data)
-    return total
+    def _mismatch(self, i: int) -> Exception:
+        where = f"{self.path}: {self.name(i)}"
+        return changed_while_open(where) if self.has_changed() else BadZipFile(f"{where}: it is damaged")
 
 
-_read_vector: Callable[[int, Sequence[memoryview], int], int] = getattr(os, "preadv", _read_in_turn)
+class UnavailableIndex:
+    """Takes the place of an index that cannot be opened again; it raises the reason when it is used.
+
+    An error while a worker process unpickles its dataset would end the process without reaching the training.
+    """
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def __getattr__(self, name: str) -> object:
+        raise self.__dict__.get("_error", AttributeError(name))
+
+    def __len__(self) -> int:
+        raise self._error
+
+    def __reduce__(self) -> tuple[object, tuple[Exception]]:
+        return UnavailableIndex, (self._error,)
+
+
+def _open_again(path: Path, saved: Path | None, stamp: Row) -> ZipIndex | UnavailableIndex:
+    """Open a zip in the process that unpickles its index, and compare its identity."""
+    try:
+        index = ZipIndex(path, saved)
+        if index.stamp == stamp:
+            return index
+        index.close()
+        reason = "its directory is another one"
+    except OSError as error:
+        return UnavailableIndex(error)
+    except (BadZipFile, ValueError) as error:
+        reason = str(error)
+    return UnavailableIndex(
+        ChangedFileError(f"{path} is not the zip that was opened before ({reason}); open the data set again")
+    )

@@ -3,6 +3,8 @@ from .config import Grading as Grading
 from .config import course_at as course_at
 from .config import course_of as course_of
 from .installed_copy import MixedVersionsError as MixedVersionsError
+from .installed_copy import differing_files as differing_files
+from .installed_copy import installed_course as installed_course
 from .installed_copy import require_same_version as require_same_version
 from .lesson import Lesson as Lesson
 from .lesson import lesson_names as lesson_names
@@ -20,3 +22,5 @@ from .result import Versions as Versions
 from .result import summary_of as summary_of
 from .result_store import ResultStore as ResultStore
 from .student_folder import RefusedSubmissionError as RefusedSubmissionError
+from .titles import Titles as Titles
+from .titles import titles_of as titles_of

@@ -23,9 +23,7 @@ def require_same_version() -> None:
         MixedVersionsError: Some of their files differ.
     """
     here = Path(course_utils.__path__[0]).resolve()
-    command = [sys.executable, "-I", "-c", COMMAND]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    installed = Path(done.stdout.strip()).resolve() if done.returncode == 0 else None
+    installed = installed_course(Path(sys.executable))
     if installed == here:
         return
     if installed is None:
@@ -38,6 +36,16 @@ def require_same_version() -> None:
             "version that is checked out here: "
             f"python -m course_utils.grading.site TEACHER_DIR --source {here.parent}"
         )
+
+
+def installed_course(python: Path) -> Path | None:
+    """Return the package that an environment's Python imports as the course; None where it imports none.
+
+    Raises:
+        OSError: The Python cannot be run.
+    """
+    done = subprocess.run([python, "-I", "-c", COMMAND], check=False, capture_output=True, text=True)
+    return Path(done.stdout.strip()).resolve() if done.returncode == 0 else None
 
 
 def differing_files(one: Path, other: Path) -> list[str]:

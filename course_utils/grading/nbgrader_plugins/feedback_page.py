@@ -12,6 +12,7 @@ from traitlets.config import Config
 
 from course_utils.grading.course import Task, course_of
 from course_utils.grading.nbgrader_plugins.feedback_summary import summarise
+from course_utils.grading.nbgrader_plugins.highlighting import Highlighter
 
 TEMPLATES = Path(__file__).with_name("feedback_template")
 MATHJAX = "https://cdnjs.cloudflare.com/ajax/libs/mathjax/"
@@ -44,6 +45,8 @@ class FeedbackExporter(HTMLExporter):
         **options: Any,  # noqa: ANN401 - nbconvert's own
     ) -> tuple[str, dict[str, Any]]:
         """Convert a notebook."""
+        code = [cell.source for cell in nb.cells if cell.cell_type == "code"]
+        self.filters = {**self.filters, "highlight_code": Highlighter(code)}
         page, resources = super().from_notebook_node(nb, resources, **options)
         head = "<head>"
         if head not in page:

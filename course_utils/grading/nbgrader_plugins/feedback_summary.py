@@ -11,12 +11,11 @@ import msgspec
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
-from course_utils.grading.course import Course, RefusedSubmissionError, Result, Task
+from course_utils.grading.course import Course, RefusedSubmissionError, Result, Task, Titles, titles_of
 from course_utils.grading.notebook import grade_id
 from course_utils.grading.submission import STAMP
 
 NO_ANSWER = "No response."  # nbgrader's own comment on an answer that was not changed
-_HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
 
 
 class ExerciseFeedback(msgspec.Struct):
@@ -55,17 +54,17 @@ def summarise(course: Course, task: Task, notebook: NotebookNode, grades: dict[s
         grades: The sum that nbgrader puts beside it: `score`, `max_score` and `late_penalty`.
     """
     result = course.results.read(task)
-    exercises = list(_exercises(notebook, result))
+    titles = titles_of(course.lesson(task.lesson).released, task.lesson)
+    exercises = list(_exercises(notebook, result, titles))
     findings = [one["what"] for one in result["findings"] if one["kind"] == "damaged"] if result else []
     verdicts = {one.verdict for one in exercises}
     if len(exercises) > 1 and len(verdicts) == 1:  # such as a file that cannot be read: say it once
         findings = findings or list(verdicts)
         for one in exercises:
             one.verdict = one.mistake = ""
-    headings = (heading for cell in notebook.cells for heading in _headings(cell))
     penalty = grades.get("late_penalty") or 0
     return FeedbackSummary(
-        title=next(headings, task.lesson),
+        title=titles.lesson,
         points=f"{grades['score']:g}",
         max_points=f"{grades['max_score']:g}",
         exercises=exercises,
@@ -76,11 +75,9 @@ def summarise(course: Course, task: Task, notebook: NotebookNode, grades: dict[s
     )
 
 
-def _exercises(notebook: NotebookNode, result: Result | None) -> Iterator[ExerciseFeedback]:
-    title, comments = "", []
+def _exercises(notebook: NotebookNode, result: Result | None, titles: Titles) -> Iterator[ExerciseFeedback]:
+    comments: list[str] = []
     for cell in notebook.cells:
-        for heading in _headings(cell):
-            title = heading
         if is_solution(cell):
             comments.append(cell.metadata.nbgrader.get("comment") or "")
         if is_grade(cell):
@@ -88,7 +85,7 @@ def _exercises(notebook: NotebookNode, result: Result | None) -> Iterator[Exerci
             graded = result["exercises"].get(name) if result else None
             score, most = cell.metadata.nbgrader.get("score") or 0.0, cell.metadata.nbgrader.points
             yield ExerciseFeedback(
-                title=title or name,
+                title=titles.exercises.get(name, name),
                 anchor=name,
                 right=score >= most and score > 0,  # an optional exercise has no maximum
                 points=f"{score:g}",
@@ -98,10 +95,6 @@ def _exercises(notebook: NotebookNode, result: Result | None) -> Iterator[Exerci
                 comments=[one for one in comments if one and one != NO_ANSWER],
             )
             comments = []
-
-
-def _headings(cell: NotebookNode) -> list[str]:
-    return _HEADING.findall(cell.source) if cell.cell_type == "markdown" else []
 
 
 def _submitted(course: Course, task: Task) -> str:

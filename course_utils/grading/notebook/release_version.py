@@ -1,8 +1,9 @@
-"""The version of the course that a notebook was released from, which its metadata state."""
+"""The versions that a notebook's metadata state: of the course that released it, of the Python it ran in."""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
@@ -28,3 +29,15 @@ def compare_version(metadata: Mapping[str, Any]) -> list[Finding]:
     ):
         return []
     return [Finding(OTHER_VERSION, f"The notebook is from version {stated[:20]} of the course.")]
+
+
+def compare_python(metadata: Mapping[str, Any]) -> list[Finding]:
+    """Return a finding where a notebook ran in a newer Python than this one, which lacks its syntax."""
+    language = metadata.get("language_info")
+    stated = language.get("version") if isinstance(language, dict) else None
+    found = re.match(r"3\.(\d{1,3})\b", stated) if isinstance(stated, str) else None
+    if found is None or int(found[1]) <= sys.version_info.minor:
+        return []
+    here = f"3.{sys.version_info.minor}"
+    what = f"The notebook ran in Python {found[0]}; grading runs in {here}, which lacks the newer syntax."
+    return [Finding(OTHER_VERSION, what)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from course_utils.grading.notebook.release_version import compare_version
+from course_utils.grading.notebook.release_version import compare_python, compare_version
 from course_utils.grading.notebook.salvage import salvage
 from course_utils.grading.notebook.text_encoding import UTF_8, decode_text
 from course_utils.grading.submission import Finding
@@ -110,6 +110,7 @@ def _cell(entry: object) -> SubmittedCell | None:
         source = "".join(line for line in source if isinstance(line, str))
     if not isinstance(source, str) or len(source) > MAX_SOURCE:
         return None
+    source = source.removeprefix("\ufeff")  # an editor's mark of UTF-8 is no Python
     source = source.encode("utf-8", "replace").decode()  # lone surrogates cannot be written to a file
     metadata = entry.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
@@ -149,7 +150,7 @@ def _compare_frame(data: dict[str, Any], released: NotebookNode, findings: list[
         findings.append(Finding("damaged", f"The notebook's format is {_short(data.get('nbformat'))}."))
     metadata = data.get("metadata")
     if isinstance(metadata, dict):
-        findings += compare_version(metadata)
+        findings += [*compare_version(metadata), *compare_python(metadata)]
     kernel = metadata.get("kernelspec") if isinstance(metadata, dict) else None
     language = kernel.get("language", "python") if isinstance(kernel, dict) else "python"
     if language != "python":  # kernels of any name run Python; which one is a matter of the site

@@ -61,6 +61,7 @@ class RunningSubmission:
         self._server, self._limits = server, limits
         self._folder = None if isolated else tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._ended, self._start = False, time.monotonic()
+        server.kill_reason()  # forget whom the kernel has killed until now
         ours, theirs = socket.socketpair()
         self._channel = Channel(ours)
         with theirs:
@@ -135,7 +136,8 @@ class RunningSubmission:
     def _end_of_crashed(self) -> tuple[Reply, bool]:
         ending: Ending = self._server.ask({"action": "end", "crashed": True})
         self._ended = True
-        if reason := ending["reason"] or self._server.kill_reason():
+        killed = ending["code"] in (None, SIGNALED + signal.SIGKILL)  # itself, not only a child of it
+        if reason := ending["reason"] or (self._server.kill_reason() if killed else ""):
             return Reply("crashed", reason), False
         return Reply("crashed", _ending(ending["code"])), ending["code"] == SIGNALED + signal.SIGKILL
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -100,6 +101,8 @@ def _init_process(
     )
     with contextlib.suppress(OSError):  # an old kernel lets only the host's root
         Path("/proc/sys/kernel/shmall").write_text(str(SYSTEM_V_PAGES))
+    with contextlib.suppress(OSError):  # so that an answer that depends on it differs in a second process
+        Path("/proc/sys/kernel/ns_last_pid").write_text(str(100 + secrets.randbelow(30_000)))
     for name in HIDDEN:
         if Path(name).exists():
             namespaces.mount("/dev/null", name, "", namespaces.MS_BIND)

@@ -16,6 +16,7 @@ import threading
 import traceback
 import tracemalloc
 import types
+from multiprocessing import current_process
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -129,6 +130,8 @@ def serve_steps(channel: Channel, shell: InteractiveShell) -> NoReturn:
     Raises:
         ClosedError: The grader has closed the channel.
     """
+    # Where workers make their sockets: a cell may set `tempfile.tempdir` to a folder of another machine.
+    vars(current_process())["_config"]["tempdir"] = tempfile.gettempdir()
     output, display = Output(), shell.display_pub
     assert isinstance(display, Pictures)
     while True:
@@ -145,7 +148,14 @@ def _run_cell(shell: InteractiveShell, step: StepRequest) -> StepReply:
     source = step.source
     while error is not None and (source := extract_definitions(source, _stopped_at(shell, error))):
         error = _run_source(shell, source)
-    return StepReply(error="" if first is None else f"{type(first).__name__}: {str(first)[:500]}")
+    return StepReply(error="" if first is None else _described(first))
+
+
+def _described(error: BaseException) -> str:
+    if isinstance(error, SyntaxError):  # what is valid depends on the version
+        version, line = ".".join(map(str, sys.version_info[:2])), (error.text or "").strip()
+        return f"{type(error).__name__} in Python {version}: {error.msg} (line {error.lineno}: {line[:200]})"
+    return f"{type(error).__name__}: {str(error)[:500]}"
 
 
 def _run_source(shell: InteractiveShell, source: str) -> BaseException | None:
@@ -168,7 +178,10 @@ def _run_check(shell: InteractiveShell, step: StepRequest) -> StepReply:
     try:
         _stop_tracing()
         check: Check = getattr(importlib.import_module(step.module), step.check)
-        answers = eval(f"({step.source})", shell.user_ns)
+        try:
+            answers = eval(f"({step.source})", shell.user_ns)
+        except NameError as error:
+            return StepReply(evidence=evidence.encode({"missing": str(error.name)}))
         handle = Handle(step.world) if step.world else None
         return StepReply(evidence=check.run_probe(step.inputs, *answers, handle=handle))
     except BaseException as error:  # SystemExit, too, is a crash of the answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import zlib
 from collections.abc import Callable, Iterable
@@ -10,7 +11,7 @@ from functools import partial
 import numpy as np
 from nbformat import NotebookNode
 
-from course_utils.checks.core import Inputs, Mistake, Truth, evidence
+from course_utils.checks.core import NO_ANSWER, Inputs, Mistake, Truth, evidence
 from course_utils.grading.course import GRADER_FAULT, Exercise, Lesson
 from course_utils.grading.notebook import grade_id
 from course_utils.grading.sandbox import HANDOUTS, GraderFaultError, Handout, Reply
@@ -125,6 +126,8 @@ class Judge:
         status, mistake, message = self._verdict(name, reply, earlier[places[name]] if earlier else None)
         if status != "right" and answer.outcome != "done":
             status, mistake, message = _not_run(answer)
+        elif mistake == NO_ANSWER and (error := self._error_of_definition(name, notebook, replies)):
+            mistake, message = "definition_failed", f"The cell of your answer stopped with an error: {error}"
         points = self.lesson.graded[name].points
         return {
             "status": status,
@@ -135,16 +138,22 @@ class Judge:
             "seconds": round(reply.seconds, 3),
         }
 
+    def _error_of_definition(self, name: str, notebook: NotebookNode, replies: dict[int, Reply]) -> str:
+        """Return the error that stopped a cell which defines an answer; empty without one."""
+        names = "|".join(re.findall(r"\w+", self.lesson.graded[name].answers))
+        defines = re.compile(rf"^\s*((async +)?def|class) +({names})\b|^({names})\s*=", re.MULTILINE)
+        places = [place for place, cell in enumerate(notebook.cells) if defines.search(cell.source)]
+        failed = (replies[place].error for place in places if place in replies)
+        return next(filter(None, failed), "")
+
     def _verdict(self, name: str, reply: Reply, earlier: Reply | None) -> tuple[str, str, str]:
         if reply.outcome != "done":
             return _not_run(reply)
         graded = self.lesson.graded[name]
         check, truth = self.lesson.check(graded.check), self._truths[graded.check]
         try:
-            sentence = check.verdict(truth, reply.evidence, reply.world, reply.files)
-            if earlier is not None and check.agree is not None:
-                check.agree(truth, earlier.world, reply.world)
-            return "right", "", sentence
+            before = None if earlier is None else (earlier.evidence, earlier.world)
+            return "right", "", check.verdict(truth, reply.evidence, reply.world, reply.files, before)
         except Mistake as mistake:
             return "wrong", mistake.name, mistake.message
         except Exception as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -11,6 +12,7 @@ from course_utils.grading.scoring.scorer import STATUSES
 from course_utils.grading.submission import OTHER_VERSION
 
 BAR_WIDTH, MAX_CELL_WIDTH = 40, 120
+NUMBERS = re.compile(r"\d(?:[\d:. -]*\d)?")
 
 
 def summary(results: Sequence[Summary]) -> str:
@@ -115,15 +117,21 @@ def deadlines(late: Iterable[LateWork], missing: Mapping[str, Sequence[str]]) ->
 
 
 def findings(results: Sequence[Summary]) -> str:
-    """List by student what was damaged, tampered with or suspicious."""
-    lines = []
+    """List what was damaged, tampered with or suspicious; what differs only in its numbers is said once."""
+    alike: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     for result in sorted(results, key=lambda one: (one["lesson"], one["student"])):
         for finding in result["findings"]:
-            if finding["kind"] == OTHER_VERSION:
-                continue
-            lines.append(
-                printable(f"{result['lesson']}  {result['student']}: {finding['kind']}: {finding['what']}")
-            )
+            if finding["kind"] != OTHER_VERSION:
+                pattern = NUMBERS.sub("…", finding["what"])
+                group = alike.setdefault((result["lesson"], finding["kind"], pattern), [])
+                group.append((result["student"], finding["what"]))
+    lines = []
+    for (lesson, kind, pattern), group in alike.items():
+        students = ", ".join(dict.fromkeys(student for student, _ in group))
+        texts = {what for _, what in group}
+        lines.append(
+            printable(f"{lesson}  {students}: {kind}: {texts.pop() if len(texts) == 1 else pattern}")
+        )
     return "\n".join([*lines, *_copies(results)]) or "Every submission was as released."
 
 

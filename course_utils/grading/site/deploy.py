@@ -10,62 +10,13 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlencode
 
 from course_utils.grading.site import templates
 from course_utils.grading.site.commands import DeployError, run
-from course_utils.grading.site.course_folder import revision, update_course_folder
-from course_utils.start_page import INDEX
-
-READY = ".complete"
-
-
-@dataclass(frozen=True)
-class Site:
-    """A deployed course and its source.
-
-    Args:
-        root: The folder on the shared file system (``TEACHER_DIR``).
-        source: A clone of the course's repository.
-        python: The Python of the environment; every account must be able to run it.
-        hub: The Hub's address, for the students' link.
-        repository: Address of a git repository with the released notebooks, for the students' link.
-        teachers: Account names.
-    """
-
-    root: Path
-    source: Path
-    python: Path
-    hub: str = "https://HUB"
-    repository: str = "REPOSITORY"
-    teachers: tuple[str, ...] = ()
-
-    @property
-    def environment(self) -> Path:
-        """The environment that all accounts use."""
-        return self.root / "env"
-
-    @property
-    def course(self) -> Path:
-        """The teacher's folder: sources, submissions, gradebook."""
-        return self.root / "course"
-
-    def link(self, lesson: str = "") -> str:
-        """Return the address that pulls the notebooks and opens them in JupyterLab, for students."""
-        return students_link(self.hub, self.repository, lesson)
-
-
-def students_link(hub: str, repository: str, lesson: str = "") -> str:
-    """Return the address at which a Hub pulls a repository with nbgitpuller and opens a lesson of it.
-
-    Without a lesson, it opens the start page.
-    """
-    name = Path(repository).name.removesuffix(".git")
-    path = f"lab/tree/{name}/notebooks/{lesson or INDEX}"
-    query = urlencode({"repo": repository, "targetpath": name, "urlpath": path})
-    return f"{hub.rstrip('/')}/hub/user-redirect/git-pull?{query}"
+from course_utils.grading.site.course_folder import update_course_folder
+from course_utils.grading.site.deployment import Site
+from course_utils.grading.site.environment import install_environment, require_usable_python
 
 
 def set_up(site: Site) -> Iterator[str]:
@@ -104,43 +55,6 @@ def _clone_course(site: Site) -> Iterator[str]:
     yield from update_course_folder(site.source, site.course)
 
 
-def install_environment(site: Site, compile_bytecode: bool = True) -> Iterator[str]:
-    """Install the environment; with its bytecode, because students cannot write there.
-
-    Where only the course has changed, the packages stay, and kernels that run keep theirs.
-    """
-    stamp = site.environment / READY
-    requirements = site.source / "requirements.txt"
-    version, lock = revision(site.source), requirements.read_text()
-    installed = stamp.read_text() if stamp.is_file() else ""
-    if installed == f"{version}\n{lock}":
-        return
-    _refuse_private(site.python)
-    uv = shutil.which("uv") or shutil.which("uv", path=site.source / ".tools" / "bin")
-    if not uv:
-        raise DeployError(f"uv is not installed; this installs it: make -C {site.source} data")
-    install: list[str | Path] = [uv, "pip", "install", "--quiet", "--python", site.environment]
-    install += ["--compile-bytecode"] if compile_bytecode else []
-    packages_stay = installed.partition("\n")[2] == lock
-    if packages_stay:
-        run(*install, "--no-deps", "--reinstall-package", "feeding-the-gpu", site.source)
-    else:
-        run(uv, "venv", "--quiet", "--clear", "--python", site.python, site.environment)
-        run(*install, "--requirements", requirements, site.source)
-    run("chmod", "-R", "go+rX", site.environment)
-    stamp.write_text(f"{version}\n{lock}")
-    yield f"{'updated the course in' if packages_stay else 'installed'} the environment {site.environment}"
-
-
-def _refuse_private(python: Path) -> None:
-    for path in (python, *python.resolve().parents, python.resolve()):
-        if not path.stat().st_mode & 0o001:
-            raise DeployError(
-                f"{python} cannot be run by other accounts (see the mode of {path}); "
-                "choose a Python outside private folders: --python /usr/bin/python3"
-            )
-
-
 def _make_data(site: Site) -> Iterator[str]:
     data = site.root / "JHS_data"
     command = (site.environment / "bin" / "python", "-m", "data_setup")
@@ -167,6 +81,7 @@ def _write_files(site: Site) -> Iterator[str]:
 
 
 STEPS: tuple[Callable[[Site], Iterator[str]], ...] = (
+    require_usable_python,
     _make_folders,
     _clone_course,
     install_environment,

@@ -55,6 +55,14 @@ def configure_role(spawner):
 c.Spawner.pre_spawn_hook = configure_role
 '''
 
+# Commands find lessons and exchange from the clone's folder, and `__file__` is this configuration.
+_CLONE = """from pathlib import Path
+
+{settings}
+c.CourseDirectory.course_id = {course_id!r}
+c.Exchange.assignment_dir = str(Path(__file__).with_name("notebooks"))
+"""
+
 _STUDENT = """{settings}
 c.CourseDirectory.course_id = {course_id!r}
 c.Exchange.root = {exchange!r}
@@ -91,6 +99,17 @@ def student_settings(course: Path) -> str:
     wanted = ("from ", "c = get_config", "c.Execute.", "c.ExchangeFactory.")
     kept = [line for line in lines if line.startswith(wanted) and "course_utils.grading" not in line]
     return "".join(f"{line}\n" for line in kept)
+
+
+def clone_settings(course: Path, exchange: str) -> str:
+    """Return the `nbgrader_config.py` of a student's clone.
+
+    Args:
+        course: The course.
+        exchange: The folder of nbgrader's exchange; empty for none, or that of a site.
+    """
+    text = _CLONE.format(settings=student_settings(course), course_id=course_id(course))
+    return f"{text}c.Exchange.root = {exchange!r}\n" if exchange else text
 
 
 def render(root: Path, course: Path, teachers: tuple[str, ...]) -> dict[str, str]:

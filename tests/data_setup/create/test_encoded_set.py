@@ -58,7 +58,7 @@ def test_same_bytes_for_any_number_of_workers(full_size, tmp_path):
     assert files_of(tmp_path) == files_of(full_size)
 
 
-@pytest.mark.parametrize("function", ["_add", "write_atomically", "sync_folder", "_publish"])
+@pytest.mark.parametrize("function", ["file_sha256", "write_atomically", "sync_folder", "_publish"])
 def test_interrupted_command_can_be_repeated(full_size, tmp_path, monkeypatch, function):
     def interrupt(*_):
         raise KeyboardInterrupt

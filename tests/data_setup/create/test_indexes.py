@@ -16,7 +16,7 @@ FORMS = ("zip_encoded", "zip")
 def test_index_belongs_to_its_archive(photo_set, form):
     path = photo_set / form / "part0.zip"
     index = ZipIndex(path)
-    assert load(index_path(path), index._fd) is not None
+    assert load(index_path(path), index.fileno()) is not None
 
 
 def test_missing_index_is_made_again(photo_set, tmp_path):

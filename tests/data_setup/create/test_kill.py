@@ -1,6 +1,5 @@
 """Kill or interrupt real commands, then run the same command again."""
 
-import io
 import os
 import random
 import shutil
@@ -14,13 +13,13 @@ import psutil
 import pytest
 
 from data_setup.cli import main
-from data_setup.create import finalize
+from data_setup.create import shard
 from data_setup.create.render import CHUNK
 from data_setup.format.layout import FORMS, JPEGS, STAGING, StagingDirectory, image_name
 from data_setup.format.locks import exclusive_lock
 from data_setup.inspect.verify import find_problems
 from tests.data_setup.faults.scenarios import begin
-from tests.data_setup.file_content import files_of, flip_bit
+from tests.data_setup.file_content import files_of
 
 CHUNKS = 16
 MANY = str(CHUNKS * CHUNK - CHUNK // 2)  # the last chunk is half full
@@ -47,14 +46,13 @@ def start_many(out):
     return subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
-def finished_chunks(out):
-    journal = StagingDirectory(out).journal(0)
-    return journal.read_bytes().count(b"\n") if journal.exists() else 0
+def images_made(out):
+    return len(list(StagingDirectory(out).jpegs.glob("*.JPEG")))
 
 
-def wait_for_chunks(process, out, count):
-    """Wait until the journal of a running command has this many chunks."""
-    while finished_chunks(out) < count:
+def wait_for_images(process, out, count):
+    """Wait until a running command has written this many JPEG files."""
+    while images_made(out) < count:
         assert process.poll() is None, f"the command ended early: {process.stderr.read()}"
         time.sleep(0.005)
 
@@ -76,25 +74,22 @@ def many(tmp_path_factory):
 
 
 @pytest.mark.proof
-def test_command_resumes_after_kills_at_random_points_of_its_work(many, tmp_path):
+def test_command_ends_well_after_kills_at_random_points_of_its_work(many, tmp_path):
     rng, out = random.Random(0), tmp_path / "set"
-    for _ in range(3):
-        # More chunks than an earlier run left: this run has rendered, packed and recorded some itself.
-        enough = finished_chunks(out) + rng.randint(1, 2)
+    for _ in range(4):
+        shutil.rmtree(StagingDirectory(out).jpegs, ignore_errors=True)  # counts the images of this run
         process = start_many(out)
-        wait_for_chunks(process, out, enough)
+        wait_for_images(process, out, rng.randint(1, int(MANY)))
         time.sleep(rng.uniform(0, 0.03))
         workers = psutil.Process(process.pid).children(recursive=True)
         process.kill()
         assert process.wait() == -signal.SIGKILL
-        assert len(workers) >= 2
         _, alive = psutil.wait_procs(workers, timeout=30)
         for worker in alive:
             worker.kill()
         assert not alive, "a worker outlived its killed command"
         process.stderr.close()
         assert_nothing_half_made(out, many)
-    assert 0 < finished_chunks(out) <= CHUNKS
     process = start_many(out)
     process.communicate()
     assert process.returncode == 0
@@ -103,7 +98,7 @@ def test_command_resumes_after_kills_at_random_points_of_its_work(many, tmp_path
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory):
-    """An unfinished set whose journal has one chunk and half a line."""
+    """An unfinished set whose first shard is finished, and whose second was interrupted."""
     out = tmp_path_factory.mktemp("begun")
     begin(out, "--count", MANY, "--workers", "1")
     return out
@@ -115,32 +110,43 @@ def unfinished(begun, tmp_path):
 
 
 def finish(out):
-    return main(["photos", "--count", MANY, "--out", str(out), "--workers", "1"])
+    return main(["photos", "--count", MANY, "--out", str(out), "--workers", "1", "--shards", "2"])
 
 
-def test_finished_chunks_are_not_made_again(unfinished, many):
-    kept, again = f"{JPEGS}/{image_name(CHUNK - 1)}", f"{JPEGS}/{image_name(CHUNK)}"
+@pytest.fixture(scope="module")
+def in_two_shards(tmp_path_factory):
+    out = tmp_path_factory.mktemp("in_two_shards")
+    assert finish(out) == 0
+    return out
+
+
+def test_finished_shards_are_not_made_again(unfinished, in_two_shards):
+    kept, again = f"{JPEGS}/{image_name(0)}", f"{JPEGS}/{image_name(int(MANY) - 1)}"
     before = {name: (unfinished / STAGING / name).stat().st_mtime_ns for name in (kept, again)}
     assert finish(unfinished) == 0
     assert (unfinished / kept).stat().st_mtime_ns == before[kept]
     assert (unfinished / again).stat().st_mtime_ns != before[again]
-    assert files_of(unfinished) == files_of(many)
+    assert files_of(unfinished) == files_of(in_two_shards)
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda staging: flip_bit(staging / "disk_transformed" / "img00000010.JPEG", -1),
+        lambda staging: (staging / "disk_transformed" / "img00000010.JPEG").write_bytes(b""),
         lambda staging: (staging / "disk_transformed" / "img00000010.JPEG").unlink(),
         lambda staging: (staging / "zip" / "part0.zip").write_bytes(b"truncated"),
         lambda staging: (staging / "zip_encoded" / "part0.zip").unlink(),
+        *(
+            lambda staging, text=text: (staging / "shard0.jsonl").write_bytes(text)
+            for text in (b"", b"{}\n", b'{"images": 16, "ent', b"\0\0\0\n", b"\xff\n")
+        ),
+        lambda staging: os.truncate(staging / "shard0.jsonl", (staging / "shard0.jsonl").stat().st_size - 9),
     ],
-    ids=["JPEG changed", "JPEG missing", "raw archive truncated", "encoded archive missing"],
 )
-def test_chunk_that_is_incomplete_on_disk_is_made_again(unfinished, many, damage):
+def test_shard_that_is_incomplete_on_disk_is_made_again(unfinished, in_two_shards, damage):
     damage(unfinished / STAGING)
     assert finish(unfinished) == 0
-    assert files_of(unfinished) == files_of(many)
+    assert files_of(unfinished) == files_of(in_two_shards)
 
 
 def test_other_options_do_not_touch_an_unfinished_set(unfinished, capsys):
@@ -155,7 +161,7 @@ def test_other_options_do_not_touch_an_unfinished_set(unfinished, capsys):
 def test_leftovers_of_a_kill_after_the_last_rename_are_removed(photo_set, tmp_path):
     out = shutil.copytree(photo_set, tmp_path / "set")
     (out / STAGING).mkdir()
-    (out / STAGING / "shard0.journal").write_bytes(b"")
+    (out / STAGING / "shard0.jsonl").write_bytes(b"")
     assert main(command(out)) == 0
     assert files_of(out) == files_of(photo_set)
     assert not (out / STAGING).exists()
@@ -180,20 +186,20 @@ def kill_workers(process):
 )
 def test_interrupted_command_reports_in_one_line_how_to_resume(tmp_path, many, interrupt, code, expected):
     process = start_many(tmp_path / "set")
-    wait_for_chunks(process, tmp_path / "set", 1)
+    wait_for_images(process, tmp_path / "set", 1)
     interrupt(process)
     _, message = process.communicate()
     assert (process.returncode, message[: len(expected)], message.count("\n")) == (code, expected, 1)
-    assert finish(tmp_path / "set") == 0
+    assert main(["photos", "--count", MANY, "--out", str(tmp_path / "set")]) == 0
     assert files_of(tmp_path / "set") == files_of(many)
 
 
-def test_shard_that_another_command_makes_is_refused(unfinished, many, capsys):
-    with exclusive_lock(StagingDirectory(unfinished).lock("shard0"), "shard 0"):
+def test_shard_that_another_command_makes_is_refused(unfinished, in_two_shards, capsys):
+    with exclusive_lock(StagingDirectory(unfinished).lock("shard1"), "shard 1"):
         assert finish(unfinished) == 1
-    assert "another command is making shard 0 in" in capsys.readouterr().err
+    assert "another command is making shard 1 in" in capsys.readouterr().err
     assert finish(unfinished) == 0
-    assert files_of(unfinished) == files_of(many)
+    assert files_of(unfinished) == files_of(in_two_shards)
 
 
 def run_at_once(commands):
@@ -258,39 +264,15 @@ def test_no_lock_is_held_open_in_the_folder_that_is_removed(unfinished, monkeypa
     assert not (unfinished / STAGING).exists()
 
 
-def test_leftover_of_a_network_filesystem_does_not_fail_the_command(unfinished, many, monkeypatch):
+def test_leftover_of_a_network_filesystem_does_not_fail_the_command(unfinished, in_two_shards, monkeypatch):
     monkeypatch.setattr(shutil, "rmtree", lambda path, **options: None)
     (unfinished / STAGING / "kept").mkdir()
     assert finish(unfinished) == 0
     assert StagingDirectory(unfinished).plan.exists()
     monkeypatch.undo()
     assert finish(unfinished) == 0
-    assert files_of(unfinished) == files_of(many)
+    assert files_of(unfinished) == files_of(in_two_shards)
     assert not (unfinished / STAGING).exists()
-
-
-@pytest.mark.parametrize("line", [b"{}\n", b'{"slots": 16, "ent', b"\0\0\0\n", b"\xff\n"])
-def test_damaged_line_of_the_journal_is_made_again(unfinished, many, line):
-    with StagingDirectory(unfinished).journal(0).open("r+b") as journal:
-        first = journal.readline()
-        journal.truncate(len(first))
-        journal.seek(0, 2)
-        journal.write(line + first)
-    assert finish(unfinished) == 0
-    assert files_of(unfinished) == files_of(many)
-
-
-def test_short_writes_of_the_journal_are_completed(unfinished, many, monkeypatch):
-    class ShortWriter(io.FileIO):
-        def write(self, data):
-            return super().write(bytes(data)[:1000])
-
-    monkeypatch.setattr(
-        Path, "open", lambda self, mode="r", *a, **k: (ShortWriter if "a" in mode and k else open)(self, mode)
-    )
-    assert finish(unfinished) == 0
-    monkeypatch.undo()
-    assert files_of(unfinished) == files_of(many)
 
 
 @pytest.mark.parametrize("text", ['{"identity"', "[]", "7", '{"identity": {}, "classes": []}', "\\xff"])
@@ -321,12 +303,12 @@ def test_file_that_a_power_cut_emptied_is_made_again(packed, photo_set, capsys, 
     assert files_of(packed) == files_of(photo_set)
 
 
-def test_files_are_on_disk_before_the_summary_that_counts_them(tmp_path):
+def test_files_are_on_disk_before_the_record_that_names_them(tmp_path):
     calls = []
     with pytest.MonkeyPatch.context() as patch:
-        sync = finalize.sync_filesystem
-        patch.setattr(finalize, "sync_filesystem", lambda folder: calls.append("sync") or sync(folder))
+        sync = shard.sync_filesystem
+        patch.setattr(shard, "sync_filesystem", lambda folder: calls.append("sync") or sync(folder))
         replace = Path.replace
         patch.setattr(Path, "replace", lambda one, to: calls.append(to.name) or replace(one, to))
         assert main(command(tmp_path)) == 0
-    assert calls.index("sync") < calls.index("shard0.json")
+    assert calls.index("sync") < calls.index("shard0.jsonl")

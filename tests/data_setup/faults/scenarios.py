@@ -49,19 +49,18 @@ def full_size(inputs: Path) -> Scenario:
 
 
 def resume(inputs: Path) -> Scenario:
-    """An unfinished set with one chunk, and half a line of the journal."""
+    """An unfinished set with one finished shard, and one that was interrupted."""
     begin(inputs / "begun", *SMALL)
-    return Scenario(["photos", *SMALL], copy_of(inputs / "begun"), everything)
+    return Scenario(["photos", *SMALL, "--shards", "2"], copy_of(inputs / "begun"), everything)
 
 
 def begin(out: Path, *options: str) -> None:
-    """Make a set that was interrupted in its second chunk."""
-    quietly(["photos", *options, "--shard", "0", "--out", str(out)])
+    """Make a set of two shards that was interrupted in its second one."""
+    for shard in "01":
+        quietly(["photos", *options, "--shards", "2", "--shard", shard, "--out", str(out)])
     staging = StagingDirectory(out)
-    staging.summary(0).unlink()
-    staging.labels(0).unlink()
-    lines = staging.journal(0).read_bytes().splitlines(keepends=True)
-    staging.journal(0).write_bytes(lines[0] + lines[1][:100])
+    staging.record(1).unlink()
+    os.truncate(staging.part("zip", 1), 1000)
 
 
 def merge(inputs: Path) -> Scenario:

@@ -149,5 +149,5 @@ def test_labels_that_are_not_utf8_are_refused(tmp_path):
 )
 def test_contradicting_names_of_a_json_object_are_refused(tmp_path, text):
     (tmp_path / "labels.json").write_text(text)
-    with pytest.raises(SetupError, match="it gives val_1 the labels 1 and"):
+    with pytest.raises(SetupError, match="it has the name 'val_1' twice"):
         read(tmp_path / "labels.json")

@@ -64,15 +64,15 @@ def _forgeries(
 
 LAZY_DATASET = {
     "probe_replaced_by_evidence": (
-        "replace_probe(lambda inputs, world, answer: {'lengths': [inputs['length']] * 6 + [0], 'loop': inputs['length']})\n",
+        "replace_probe(lambda inputs, world, answer: {'lengths': [inputs['length']] * 6 + [0], 'loop': {'value': inputs['length']}})\n",
         ("no_evidence",),
     ),
     "values_made_up": (
         """
 def probe(inputs, world, answer):
     while world.next_access() is not None:
-        world.returned(7, "")
-    return {"lengths": [inputs["length"]] * 6 + [0], "loop": inputs["length"]}
+        world.returned(7, "", "")
+    return {"lengths": [inputs["length"]] * 6 + [0], "loop": {"value": inputs["length"]}}
 replace_probe(probe)
 """,
         ("wrong_samples",),
@@ -86,12 +86,12 @@ def probe(inputs, world, answer):
     while (access := world.next_access()) is not None:
         d, i = access
         if not -n <= i < n:
-            world.returned(None, "IndexError")
+            world.returned(None, "IndexError", "")
         elif d == 2:
-            world.returned(items[d, i % n], "")
+            world.returned(items[d, i % n], "", "")
         else:
-            world.returned(values[d, i % n] if d < 2 else world.transform(d, inputs["numbers"][i]), "")
-    return {"lengths": [n] * 6 + [0], "loop": n}
+            world.returned(values[d, i % n] if d < 2 else world.transform(d, inputs["numbers"][i]), "", "")
+    return {"lengths": [n] * 6 + [0], "loop": {"value": n}}
 replace_probe(probe)
 """,
         ("eager_transform",),

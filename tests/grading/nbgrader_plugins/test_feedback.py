@@ -5,9 +5,11 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from course_utils.grading.course import Task
+from course_utils.grading.course import Lesson, Task, titles_of
 from course_utils.grading.nbgrader_plugins import feedback_page
 from course_utils.grading.nbgrader_plugins.feedback_summary import summarise
+from course_utils.grading.notebook.markdown_html import safe_markdown
+from tests.lessons.lesson import LESSONS, graded, read
 
 TASK = Task("01_lesson", "ann")
 GRADES = {"assignment": "01_lesson", "student": "ann", "score": 2.5, "max_score": 4.0, "late_penalty": 0.5}
@@ -44,7 +46,10 @@ def course_with(messages: dict[str, str], findings: tuple[str, ...] = ()) -> Sim
         "findings": [{"kind": kind, "what": f"{kind} by hand"} for kind in findings],
         "provenance": {"environment": "python 3.11 feeding-the-gpu 1.2.3 torch 2"},
     }
-    return SimpleNamespace(results=SimpleNamespace(read=lambda task: result))
+    return SimpleNamespace(
+        results=SimpleNamespace(read=lambda task: result),
+        lesson=lambda name: SimpleNamespace(released=notebook()),
+    )
 
 
 @pytest.fixture
@@ -73,6 +78,36 @@ def test_page_begins_with_the_exercises_their_points_verdicts_and_comments(submi
     assert two.verdict == "Divide by the length."
 
 
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_titles_are_those_of_the_released_lesson(submitted, lesson):
+    """Grading has turned the Markdown of a submission, links and all, into HTML."""
+    submission = read(lesson.release)
+    for one in submission.cells:
+        if one.cell_type == "markdown":
+            one.source = safe_markdown(one.source, {})
+    course = course_with({name: "right" for name in graded(submission)})
+    course.lesson = lambda name: Lesson(lesson.solution.parent)
+    course.submission_folder = lambda task: submitted
+    page = summarise(course, Task(lesson.name, "ann"), submission, GRADES)
+    assert page.title.startswith(f"Lesson {lesson.name[:2]}: ")
+    assert [one.anchor for one in page.exercises] == list(graded(submission))
+    assert [one.title.partition(":")[0] for one in page.exercises] == [
+        f"Exercise {number}" for number in range(1, len(page.exercises) + 1)
+    ]
+
+
+def test_lines_of_code_in_the_text_are_no_titles():
+    cells = [heading("# A lesson\n\n```bash\n# a comment\n```"), cell("sum", 0.0)]
+    assert titles_of(nbformat.v4.new_notebook(cells=cells), "").exercises == {"sum": "A lesson"}
+
+
+def test_exercise_that_the_release_lacks_has_its_name(submitted):
+    course = course_with({"sum": "right"})
+    course.lesson = lambda name: SimpleNamespace(released=nbformat.v4.new_notebook())
+    page = summary(course, submitted)
+    assert (page.title, page.exercises[0].title) == ("01_lesson", "sum")
+
+
 def test_students_read_what_was_damaged_and_not_what_is_for_the_teacher(submitted):
     page = summary(course_with({"sum": "a", "mean": "b"}, ("damaged", "suspicious", "tampered")), submitted)
     assert page.findings == ["damaged by hand"]
@@ -93,3 +128,20 @@ def test_page_shows_texts_as_texts(submitted, monkeypatch):
     for shown in ("&lt;b&gt;sum&lt;/b&gt;", "&lt;i&gt;right&lt;/i&gt;", "well &lt;done&gt;"):
         assert shown in top
     assert "<summary>" in folded
+
+
+def page_of(cells: list[nbformat.NotebookNode], submitted, monkeypatch) -> str:
+    made = summary(course_with({"sum": "right", "mean": "other"}), submitted)
+    monkeypatch.setattr(feedback_page, "summarise", lambda *_: made)
+    monkeypatch.setattr(feedback_page, "course_of", lambda _: None)
+    whole = nbformat.v4.new_notebook(cells=cells)
+    return feedback_page.FeedbackExporter().from_notebook_node(whole, {"nbgrader": GRADES})[0]
+
+
+@pytest.mark.slow
+def test_code_that_takes_the_highlighter_too_long_is_plain_and_the_rest_highlighted(submitted, monkeypatch):
+    slow, quick = "x = a" + ".b" * 100_000, "def quick():\n    return '<i>'"
+    page = page_of([nbformat.v4.new_code_cell(one) for one in (slow, quick)], submitted, monkeypatch)
+    assert slow in page  # no marks between its names
+    assert '<span class="k">def</span>' in page
+    assert "&lt;i&gt;" in page

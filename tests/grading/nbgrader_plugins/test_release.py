@@ -28,9 +28,13 @@ REGION = re.compile(r"### BEGIN (SOLUTION|HIDDEN TESTS)\n(.*?)### END \1", re.DO
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("release") / "notebooks"
-    generate(COURSE, target)
-    return target
+    """A release of what git tracks: somebody's term_config.py changes links and points."""
+    course = tmp_path_factory.mktemp("release")
+    shutil.copy(COURSE / "nbgrader_config.py", course)
+    for name in ("solutions", "course_utils"):
+        (course / name).symlink_to(COURSE / name)
+    generate(course, course / "notebooks")
+    return course / "notebooks"
 
 
 def files(folder: Path) -> list[Path]:

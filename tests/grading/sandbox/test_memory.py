@@ -161,3 +161,16 @@ def test_the_memory_of_an_ordinary_users_submissions_is_limited(tmp_path):
     done = run_as_ordinary_user(RUN_HOGS, tmp_path)
     expected = f"{[TOO_MUCH_MEMORY] * len(HOGS)}\ndone\n\n"
     assert done.stdout == expected * len(KINDS), done.stderr
+
+
+def test_kill_of_an_earlier_submissions_child_is_not_the_next_ones_end(tmp_path):
+    """The kernel counts kills of the whole control group."""
+    kills = tmp_path / "memory.events"
+    kills.write_text("oom_kill 0")
+    with Sandbox(KINDS[0], ()) as sandbox:
+        assert sandbox.run([Step(0, "print(1)")], {})[0].text == "1\n"
+        own, sandbox._server._group = sandbox._server._group, Group([tmp_path])
+        kills.write_text("oom_kill 1")
+        [reply] = sandbox.run([Step(0, "import os\nos._exit(3)")], {}).values()
+        sandbox._server._group = own
+    assert "exit status 3" in reply.reason

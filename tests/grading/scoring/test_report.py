@@ -51,6 +51,21 @@ def test_findings_name_the_student():
     assert "ann: tampered" in report.findings([_result("ann", 2.0, status="tampered")])
 
 
+def test_what_a_whole_class_has_in_common_is_said_once():
+    """Such as time stamps of folders that somebody has copied by hand."""
+
+    def copied(student: str, day: int) -> dict:
+        what = f"'timestamp.txt' says 2026-11-{day} 10:00 UTC, but a file is of 2026-12-01 09:00: why?"
+        return _result(student, 0.0) | {"findings": [{"kind": "suspicious", "what": what}]}
+
+    students = [f"student-{number}" for number in range(1, 10)]
+    found = [copied(student, day) for day, student in enumerate(students, 10)]
+    assert report.findings(found) == (
+        f"01_a  {', '.join(students)}: suspicious: 'timestamp.txt' says … UTC, but a file is of …: why?"
+    )
+    assert "student-1: suspicious: 'timestamp.txt' says 2026-11-10 10:00 UTC" in report.findings(found[:1])
+
+
 def test_same_files_of_two_students_are_named():
     assert report.findings(
         [_result("bob", 2.0), _result("ann", 2.0), _result("cem", 2.0, submission="t")]

@@ -1,16 +1,21 @@
 """Deploying a course: folders, modes and configuration files; without the environment and the data."""
 
 import json
+import os
+import re
+import shutil
 import stat
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from course_utils.grading.site import deploy, templates
+from course_utils.grading.site import deploy, environment, templates
 
 REPOSITORY = Path(__file__).parents[3]
-OFFLINE = tuple(step for step in deploy.STEPS if step not in (deploy.install_environment, deploy._make_data))
+ELSEWHERE = (environment.require_usable_python, environment.install_environment, deploy._make_data)
+OFFLINE = tuple(step for step in deploy.STEPS if step not in ELSEWHERE)
 
 
 @pytest.fixture
@@ -127,28 +132,102 @@ def test_commits_in_the_course_folder_stop_an_update(toy):
         list(deploy.set_up(toy))
 
 
-def test_packages_stay_where_only_the_course_has_changed(toy, monkeypatch):
+@pytest.fixture
+def installing(toy, monkeypatch):
+    """Install the environment of the toy site; returns what it says changed, and the commands of uv."""
     called = []
-    monkeypatch.setattr(deploy, "run", lambda *command: called.append(" ".join(map(str, command))) or "")
-    monkeypatch.setattr(deploy.shutil, "which", lambda *_, **__: "uv")
+    monkeypatch.setattr(environment, "run", lambda *command: called.append(" ".join(map(str, command))) or "")
+    monkeypatch.setattr(environment, "_difference", lambda site: "")
+    monkeypatch.setattr(environment.shutil, "which", lambda *_, **__: "uv")
     (toy.source / "requirements.txt").write_text("numpy==2.0\n")
     toy.environment.mkdir(parents=True)
 
     def install() -> tuple[list[str], list[str]]:
         called.clear()
-        return list(deploy.install_environment(toy)), [one for one in called if one.startswith("uv")]
+        changes = list(environment.install_environment(toy))
+        return changes, [one for one in called if one.startswith("uv")]
 
-    changes, commands = install()
+    return install
+
+
+def test_packages_stay_where_only_the_course_has_changed(toy, installing):
+    changes, commands = installing()
     assert changes == [f"installed the environment {toy.environment}"]
     assert [command.split()[1] for command in commands] == ["venv", "pip"]
-    assert install() == ([], [])
+    assert installing() == ([], [])
     (toy.source / "nbgrader_config.py").write_text("edited, not committed")
-    changes, commands = install()
+    changes, commands = installing()
     assert changes == [f"updated the course in the environment {toy.environment}"]
     assert "--no-deps --reinstall-package feeding-the-gpu" in commands[0]
     for lock in ("numpy==2.0\ntorch==2.15\n", "numpy==2.0\n"):  # one more package, and one fewer
         (toy.source / "requirements.txt").write_text(lock)
-        assert [command.split()[1] for command in install()[1]] == ["venv", "pip"]
+        assert [command.split()[1] for command in installing()[1]] == ["venv", "pip"]
+
+
+def test_environment_is_installed_again_where_it_holds_another_course_than_its_mark_says(
+    toy, installing, monkeypatch
+):
+    installing()
+    differences = iter(["it imports the course from /home/ann", ""])
+    monkeypatch.setattr(environment, "_difference", lambda site: next(differences))
+    changes, _ = installing()
+    assert changes == [f"updated the course in the environment {toy.environment}"]
+
+
+def test_environment_that_stays_different_is_an_error(installing, monkeypatch):
+    monkeypatch.setattr(environment, "_difference", lambda site: "paths.py differs from its source")
+    with pytest.raises(deploy.DeployError, match=r"not what was installed: paths\.py differs"):
+        installing()
+
+
+def test_environment_belongs_to_the_site_and_is_newer_than_what_make_compares_it_with(toy, installing):
+    installing()
+    mark = toy.environment / environment.READY
+    assert mark.read_text().splitlines()[0] == str(toy.root)
+    os.utime(mark, (0, 0))
+    installing()
+    assert mark.stat().st_mtime > (toy.source / "requirements.txt").stat().st_mtime - 1
+
+
+@pytest.mark.parametrize(
+    ("place", "difference"),
+    [
+        ("env/course_utils", ""),
+        ("home/course_utils", "it imports the course from"),
+        ("", "it cannot import the course"),
+    ],
+)
+def test_what_is_installed_is_told_by_the_environments_own_python(toy, place, difference):
+    """A fake Python that prints where it imports the course from."""
+    for folder in (toy.source, toy.root / place.partition("/")[0] if place else toy.source):
+        (folder / "course_utils").mkdir(parents=True, exist_ok=True)
+        (folder / "course_utils" / "paths.py").write_text("FORMS = ()\n")
+    python = toy.environment / "bin" / "python"
+    python.parent.mkdir(parents=True, exist_ok=True)
+    python.write_text(f"#!/bin/sh\necho {toy.root / place}\n" if place else "#!/bin/sh\nexit 1\n")
+    python.chmod(0o755)
+    assert environment._difference(toy).startswith(difference)
+    assert bool(environment._difference(toy)) == bool(difference)
+    if not difference:
+        (toy.root / place / "paths.py").write_text("FORMS = None\n")
+        assert environment._difference(toy).endswith("paths.py differs from its source")
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [("3 9", "needs Python 3.11 to 3.14, and .* is 3.9"), ("3 15", "is 3.15"), ("", "there is no")],
+)
+def test_unusable_python_is_refused_before_anything_is_written(tmp_path, source, capsys, version, message):
+    python = Path(tempfile.mkdtemp(dir="/var/tmp")) / "python"  # of a folder that everybody can enter
+    python.parent.chmod(0o755)
+    if version:
+        python.write_text(f"#!/bin/sh\necho {version}\n")
+        python.chmod(0o755)
+    root = tmp_path / "teacher"
+    assert deploy.main([str(root), "--source", str(source), "--python", str(python)]) == 1
+    shutil.rmtree(python.parent)
+    assert re.search(f"Stopped: .*{message}", capsys.readouterr().err)
+    assert not root.exists()
 
 
 def test_a_kernel_of_an_older_version_is_removed(toy):
@@ -171,7 +250,7 @@ def test_python_in_a_private_folder_is_refused(tmp_path):
     private.mkdir(mode=0o700)
     (private / "python").touch(0o755)
     with pytest.raises(deploy.DeployError, match="--python"):
-        deploy._refuse_private(private / "python")
+        environment._refuse_private(private / "python")
 
 
 def test_link_contains_repository_and_lesson(toy):

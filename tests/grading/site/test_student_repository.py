@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
 
+from course_utils.grading.site.student_lock import student_lock
 from course_utils.grading.site.student_repository import (
     MARK,
     StudentRepositoryError,
-    student_lock,
     write_student_repository,
 )
 from tests.lessons.lesson import COURSE, LESSONS
@@ -144,7 +146,9 @@ def test_its_make_offers_what_a_student_does(generated, monkeypatch):
     for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):  # of the make that runs these tests
         monkeypatch.delenv(variable, raising=False)
     told = subprocess.run(["make", "help"], cwd=generated, check=True, capture_output=True, text=True).stdout
-    assert [line.split()[0] for line in told.splitlines()] == ["help", "lab", "data", "update", "clean"]
+    assert [line.split()[0] for line in told.splitlines()] == [
+        "help", "lab", "data", "update", "clean", "submit", "feedback",
+    ]  # fmt: skip
     refused = subprocess.run(["make", "lab", "PORT=abc"], cwd=generated, capture_output=True, text=True)
     assert "PORT=abc is not a port" in refused.stderr
 
@@ -161,6 +165,33 @@ def test_a_second_call_commits_only_changes(source, repository, tmp_path):
     assert len(git(repository, "log", "--oneline").splitlines()) == 2
     git(student, "pull", "-q")
     assert not (student / "course_utils" / "paths.py").exists()
+
+
+def settings_of(folder: Path) -> Config:
+    loader = PyFileConfigLoader("nbgrader_config.py", path=str(folder))
+    return loader.load_config()
+
+
+def test_its_configuration_names_course_exchange_and_folder_and_a_later_call_keeps_them(source, tmp_path):
+    repository = tmp_path / "students"
+    write_student_repository(source, repository)
+    assert "root" not in settings_of(repository).Exchange
+    for exchange in ("/shared/o'exchange", ""):
+        write_student_repository(source, repository, exchange)
+        settings = settings_of(repository)
+        assert settings.CourseDirectory.course_id == "feeding-the-gpu"
+        assert settings.Exchange.root == "/shared/o'exchange"
+        assert settings.Exchange.assignment_dir == str(repository / "notebooks")
+
+
+def test_a_teacher_who_has_not_told_git_a_name_can_write_it(source, tmp_path, monkeypatch):
+    for variable in ("NAME", "EMAIL"):
+        monkeypatch.delenv(f"GIT_AUTHOR_{variable}")
+        monkeypatch.delenv(f"GIT_COMMITTER_{variable}")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    assert "committed version" in write_student_repository(source, tmp_path / "students")
+    assert git(tmp_path / "students", "log", "--format=%an") == "course"
 
 
 def test_other_files_are_never_touched(source, tmp_path):

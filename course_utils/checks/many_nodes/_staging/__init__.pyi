@@ -4,8 +4,10 @@ from .calls import Outcome as Outcome
 from .calls import Stage as Stage
 from .copies import Repaired as Repaired
 from .copies import expect_files as expect_files
+from .copies import expect_looked_at as expect_looked_at
 from .copies import expect_not_opened as expect_not_opened
 from .copies import expect_opened_once as expect_opened_once
+from .copies import expect_published as expect_published
 from .copies import expect_refused as expect_refused
 from .copies import expect_repaired as expect_repaired
 from .copies import expect_twins as expect_twins
@@ -25,3 +27,4 @@ from .situations import files_below as files_below
 from .situations import flip_bit as flip_bit
 from .situations import interrupt as interrupt
 from .situations import repeat as repeat
+from .situations import repeat_in_process as repeat_in_process

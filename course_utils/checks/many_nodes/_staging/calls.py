@@ -13,11 +13,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypedDict
 
-from course_utils.checks.core import AttemptOf, attempt, type_name
+from course_utils.checks.core import AttemptOf, attempt, salted_hash, type_name
 from course_utils.checks.many_nodes._staging.moments import BlockedError, Moment, Watch
 from course_utils.system import ChildDiedError, in_child, waiting_child
 
 BLOCKED, DIED = "blocked", "died"
+PUBLISHED = " (and a copy has got its name)"  # ends the error of such a call
 BEGINS, ENDS = "begins", "ends"
 _PATIENCE = 30  # seconds until the kernel ends a process that waits where nothing sees it
 Stage = Callable[..., object]
@@ -31,12 +32,16 @@ class Returned(TypedDict):
         name: The path below `scratch`; empty for any other path.
         link: Whether it leads somewhere else.
         data: The bytes of the file, when the call returned; None if there is none.
+        origin: From where outside `scratch` the call has moved it; empty if it has not.
+        grew: Whether the call wrote the file under this name.
     """
 
     kind: str
     name: str
     link: bool
     data: bytes | None
+    origin: str
+    grew: bool
 
 
 Outcome = AttemptOf[Returned]  # the error is `BLOCKED`, `DIED`, or one line about an exception
@@ -68,6 +73,25 @@ def call_limited(stage: Stage, source: Path, scratch: Path, limit: int, kill: bo
         return _call(stage, source, scratch)
 
     return _outcome(partial(in_child, limited))
+
+
+def call_twice(
+    stage: Stage,
+    source: Path,
+    scratch: Path,
+    between: Callable[[Outcome], contextlib.AbstractContextManager[object]],
+) -> tuple[Outcome, Outcome] | None:
+    """Make two calls in one process, the second one within a context; None if the process died."""
+
+    def both() -> tuple[Outcome, Outcome]:
+        first = _call(stage, source, scratch)
+        with between(first):
+            return first, _call(stage, source, scratch)
+
+    try:
+        return in_child(both)
+    except ChildDiedError:
+        return None
 
 
 @contextlib.contextmanager
@@ -121,18 +145,37 @@ def _call(
     watch = Watch(at)
     watch.replace_sleep(getattr(stage, "__globals__", {}))
     try:
-        with watch.watching():
+        with watch.watching(), salted_hash(os.getpid()):  # each process has a hash of its own
             called = attempt(lambda: stage(source, scratch))
     except BlockedError:
         return {"error": BLOCKED}
-    return {"error": called["error"]} if "error" in called else {"value": _describe(called["value"], scratch)}
+    if "error" in called:
+        size = source.stat().st_size
+        is_there = any(new.is_file() and new.stat().st_size == size for _, new in watch.published)
+        return {"error": called["error"] + PUBLISHED * is_there}
+    return {"value": _describe(called["value"], scratch, watch)}
 
 
-def _describe(value: object, scratch: Path) -> Returned:
+def _describe(value: object, scratch: Path, watch: Watch) -> Returned:
     if not isinstance(value, str | os.PathLike):
-        return {"kind": type_name(value), "name": "", "link": False, "data": None}
+        return {
+            "kind": type_name(value),
+            "name": "",
+            "link": False,
+            "data": None,
+            "origin": "",
+            "grew": False,
+        }
     path = Path(os.fsdecode(value)).absolute()
     inside = path.is_relative_to(scratch) and path != scratch
     link = not path.resolve().is_relative_to(scratch.resolve())
     data = path.read_bytes() if path.is_file() else None
-    return {"kind": "", "name": str(path.relative_to(scratch)) if inside else "", "link": link, "data": data}
+    origins = [str(old) for old, new in watch.published if new == path and not old.is_relative_to(scratch)]
+    return {
+        "kind": "",
+        "name": str(path.relative_to(scratch)) if inside else "",
+        "link": link,
+        "data": data,
+        "origin": origins[-1] if origins else "",
+        "grew": path in watch.created,
+    }

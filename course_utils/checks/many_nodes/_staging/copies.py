@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Literal, TypedDict
 
 from course_utils.checks.core import Mistake, value_of
-from course_utils.checks.many_nodes._staging.calls import BLOCKED, DIED, Outcome, Returned
+from course_utils.checks.many_nodes._staging.calls import BLOCKED, DIED, PUBLISHED, Outcome, Returned
 
 
 class Repaired(TypedDict):
@@ -78,6 +78,14 @@ def expect_twins(contents: list[bytes], calls: list[list[Outcome]]) -> None:
             )
         for content, outcome in zip(contents, outcomes, strict=True):
             expect_copy(content, outcome)
+    first, again = ([outcome["value"]["name"] for outcome in outcomes] for outcomes in calls)
+    if first != again:
+        raise Mistake(
+            "copy_of_each_process",
+            f"Two processes called your function for one source, one after the other, and got two copies, "
+            f"{first[0]} and {again[0]}. Let the name of the copy depend on `source` or its checksum alone: "
+            "hash() of a text differs in each process, and so does its number.",
+        )
 
 
 def expect_files(others: Mapping[str, bytes], found: Mapping[str, bytes]) -> None:
@@ -123,11 +131,48 @@ def expect_repaired(content: bytes, found: Repaired, least: Literal["size", "che
         )
 
 
+def expect_looked_at(content: bytes, again: Outcome) -> None:
+    """Check the second call of a process, after the copy of the first one has been damaged."""
+    if "value" in again and again["value"]["data"] != content:
+        raise Mistake(
+            "remembers",
+            "A process called your function for one source twice. Between the calls, a bit of the copy "
+            "changed, and the second one returned it as it was. Each call compares the copy with the "
+            "checksum: keep no cache of results.",
+        )
+    expect_again(content, again, "for which the same process had called it before")
+
+
+def expect_published(calls: list[list[Outcome]]) -> None:
+    """Check how the copies of the first calls got their names."""
+    for found in (outcome["value"] for outcome in calls[0]):
+        if found["grew"]:
+            raise Mistake(
+                "half_copy",
+                f"The copy ({found['name']}) was written under its final name. Others take it for whole. "
+                "Copy to another name in `scratch`, and rename the file when it is complete and checked.",
+            )
+        if found["origin"]:
+            raise Mistake(
+                "moved_from_elsewhere",
+                f"The copy was moved from {found['origin']}, which is outside `scratch`. Where that is on "
+                "another file system, os.replace fails, and shutil.move copies under the final name. Put the "
+                "temporary file into `scratch`, too.",
+            )
+
+
 def expect_refused(calls: list[Outcome]) -> None:
     """Check calls for a source that does not match its checksum."""
     for outcome in calls:
         if outcome.get("error") in (BLOCKED, DIED):
             expect_copy(b"", outcome)
+        if outcome.get("error", "").endswith(PUBLISHED):
+            raise Mistake(
+                "publishes_unchecked",
+                "The SHA-256 beside `source` was not that of its bytes. Your function raised an exception, "
+                "but renamed or linked the copy before, and it is still there under this name. Compare "
+                "first, then rename.",
+            )
         if "value" in outcome:
             raise Mistake(
                 "no_checksum",

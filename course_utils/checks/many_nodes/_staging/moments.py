@@ -1,6 +1,7 @@
 """Moments of a process that stages: before it publishes a file, or when it waits for another process.
 
-They are audit events of Python, repeated looks at a file, and sleeps; nothing looks at a clock.
+They are audit events of Python, repeated looks at a file, and sleeps; nothing looks at a clock. The events
+also tell which files got a name by a rename or a link, and which were written under theirs.
 """
 
 import contextlib
@@ -9,6 +10,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 SLEEPS, REPEATS = 10, 50  # after so many, a process is waiting for another one
@@ -24,12 +26,18 @@ class Watch:
 
     Args:
         at: The functions. A process that waits for another one although it has none for this is ended.
+
+    Attributes:
+        published: Pairs of the old and the new path of each file that was renamed or linked.
+        created: The paths at which a file was opened for writing and did not exist before.
     """
 
     def __init__(self, at: Mapping[Moment, Callable[[], object]]) -> None:
         self._at = dict(at)
         self._counts: Counter[tuple[str, str]] = Counter()
         self._active = False
+        # No sets: the hash of a path is another one while a call is watched.
+        self.published, self.created = list[tuple[Path, Path]](), list[Path]()
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
@@ -71,9 +79,20 @@ class Watch:
         if event in ("fcntl.flock", "fcntl.lockf"):
             self._lock(event, args)
         elif event in ("os.rename", "os.link"):
+            self.published.append((_path(args[0]), _path(args[1])))
             self._reach("publish")
         elif event == "open":
+            self._note_created(args[0], args[2])
             self._count(event, args[0], REPEATS)
+
+    def _note_created(self, path: object, flags: int) -> None:
+        if not isinstance(path, int) and flags & os.O_CREAT:
+            self._active = False
+            try:
+                if not _path(path).exists():
+                    self.created.append(_path(path))
+            finally:
+                self._active = True
 
     def _count(self, event: str, path: object, limit: int) -> None:
         if not self._active:
@@ -106,6 +125,10 @@ class Watch:
                 function()
         finally:
             self._active = True
+
+
+def _path(path: Any) -> Path:  # noqa: ANN401 - whatever Python opens
+    return Path(os.fsdecode(path)).absolute()
 
 
 def _end() -> None:

@@ -9,10 +9,12 @@ from typing import IO
 
 from course_utils.checks.core import mark
 from course_utils.checks.many_nodes._staging.calls import (
+    DIED,
     Outcome,
     Stage,
     call_in_turn,
     call_limited,
+    call_twice,
     paused_call,
 )
 from course_utils.checks.many_nodes._staging.copies import Repaired
@@ -82,6 +84,15 @@ def repeat(
             for name, (changed, reader) in readers.items()
         }
     return [first, again], repaired
+
+
+def repeat_in_process(stage: Stage, source: Path, scratch: Path, change: Callable[[bytes], bytes]) -> Outcome:
+    """Call, change the copy, call again in the same process; return the second outcome, or a failed first."""
+    outcomes = call_twice(stage, source, scratch, lambda first: _changed(first, scratch, change))
+    if outcomes is None:
+        return {"error": DIED}
+    first, again = outcomes
+    return first if "error" in first else again
 
 
 @contextlib.contextmanager

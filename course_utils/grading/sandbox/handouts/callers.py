@@ -16,13 +16,30 @@ from course_utils.grading.sandbox.isolation import (
     stored_bytes,
 )
 
-# System calls that read at the position of the open file description (read, readv), or at a position of the
-# caller's own (pread64, preadv, preadv2), by machine. `call_filter` refuses the others that read files.
-_READS: dict[str, dict[str, Kind]] = {
-    "x86_64": {"0": "read", "19": "read", "17": "pread", "295": "pread", "327": "pread"},
-    "aarch64": {"63": "read", "65": "read", "67": "pread", "69": "pread", "286": "pread"},
+# System calls that read a file (read, readv, pread64, preadv, preadv2, sendfile, copy_file_range) by machine:
+# which field of `/proc/<pid>/syscall` holds the offset, and its value for the position of the open file
+# description. `call_filter` refuses the others.
+_MINUS_1 = f"{2**64 - 1:#x}"
+_READS: dict[str, dict[str, tuple[int, str] | None]] = {
+    "x86_64": {
+        "0": None,
+        "19": None,
+        "17": (4, ""),
+        "295": (4, _MINUS_1),
+        "327": (4, _MINUS_1),
+        "40": (3, "0x0"),
+        "326": (2, "0x0"),
+    },
+    "aarch64": {
+        "63": None,
+        "65": None,
+        "67": (4, ""),
+        "69": (4, _MINUS_1),
+        "286": (4, _MINUS_1),
+        "71": (3, "0x0"),
+        "285": (2, "0x0"),
+    },
 }
-_AT_POSITION, _OFFSET = f"{2**64 - 1:#x}", 4  # preadv2 with the offset -1 reads at the position; field of it
 SHARED_MEMORY = "shm"  # the folder in /dev
 _PATIENCE = 0.01  # seconds until a thread that has sent a request sleeps
 # Places in /proc/<pid>/stat after the command: parent, page faults of the process and of its ended children.
@@ -66,8 +83,11 @@ class Callers:
             os.sched_yield()
         if not call:
             return "read"
-        kind = _READS.get(os.uname().machine, {}).get(call[0], "map")
-        return "read" if kind == "pread" and call[_OFFSET : _OFFSET + 1] == [_AT_POSITION] else kind
+        reads = _READS.get(os.uname().machine, {})
+        if call[0] not in reads:
+            return "map"
+        offset = reads[call[0]]
+        return "read" if offset is None or call[offset[0]] == offset[1] else "pread"
 
     def usage(self, process: int) -> Usage | None:
         """Return what a process and its ended children have used until now; None if it is gone."""

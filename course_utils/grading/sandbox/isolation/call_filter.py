@@ -2,12 +2,14 @@
 
 `sched_setaffinity` succeeds without effect: a submission stays on the cores of its job (`scoring.local`), so
 that its neighbours keep theirs. So does `prctl(PR_SET_DUMPABLE)`, which would hide a process from the file
-server. Calls that read files in other ways than by a read of the calling thread (`sendfile`, `splice`,
-`copy_file_range`, `io_uring_setup`, `io_setup`) and secret memory (`memfd_secret`), which `usage` cannot
-see, are not implemented here, and programs use plain reads and memory. A new user namespace is not
-permitted: in it, a submission could mount file systems that nobody counts or watches. `clone3`, whose flags
-a filter cannot read, is not implemented; the C library then uses `clone`. Calls of other instruction sets
-(32-bit) fail, as they would pass the filter.
+server. Calls that read files in other ways than by a read of the calling thread (`splice`, `io_uring_setup`,
+`io_setup`) and secret memory (`memfd_secret`), which `usage` cannot see, are not implemented here, and
+programs use plain reads and memory. `sendfile` and `copy_file_range`, by which Python copies files, are
+allowed: they act on descriptors that the process has, and the kernel counts what they move as read and
+written. Of a page that is read so again, the file server sees the first time, as with a map. A new user
+namespace is not permitted: in it, a submission could mount file systems that nobody counts or watches.
+`clone3`, whose flags a filter cannot read, is not implemented; the C library then uses `clone`. Calls of
+other instruction sets (32-bit) fail, as they would pass the filter.
 """
 
 from __future__ import annotations
@@ -30,13 +32,13 @@ class _Machine(NamedTuple):
     prctl: int
     clone: int
     unshare: int
-    # sendfile, splice, copy_file_range, io_uring_setup, io_setup, clone3, memfd_secret
+    # splice, io_uring_setup, io_setup, clone3, memfd_secret
     not_implemented: tuple[int, ...]
 
 
 _MACHINES = {
-    "x86_64": _Machine(0xC000003E, 0x40000000, 203, 157, 56, 272, (40, 275, 326, 425, 206, 435, 447)),
-    "aarch64": _Machine(0xC00000B7, 0x40000000, 122, 167, 220, 97, (71, 76, 285, 425, 0, 435, 447)),
+    "x86_64": _Machine(0xC000003E, 0x40000000, 203, 157, 56, 272, (275, 425, 206, 435, 447)),
+    "aarch64": _Machine(0xC00000B7, 0x40000000, 122, 167, 220, 97, (76, 425, 0, 435, 447)),
 }
 _PR_SET_DUMPABLE = 4
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2

@@ -98,6 +98,8 @@ os.wait()
     assert run(code.replace("READ", "os.read(handle, 10)")).shared()
     assert run(code.replace("READ", "os.read(handle, 10); os.lseek(handle, 0, 0)")).shared()
     assert run(code.replace("READ", "os.preadv(handle, [bytearray(10)], -1, os.RWF_HIPRI)")).shared()
+    sendfile = "assert os.sendfile(os.memfd_create('x'), handle, 0, 10) == 10"
+    assert not run(code.replace("READ", sendfile)).shared()
     assert not run(code.replace("READ", "os.pread(handle, 10, 0)")).shared()
     assert not run(code.replace("READ", "mmap.mmap(handle, 0, access=mmap.ACCESS_READ)[5]")).shared()
     assert not run(code.replace("READ", "os.read(os.open(one, os.O_RDONLY), 10)")).shared()

@@ -1,0 +1,53 @@
+"""What a deployment is: its folder, its source, and the link that students open."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlencode
+
+from course_utils.start_page import INDEX
+
+
+@dataclass(frozen=True)
+class Site:
+    """A deployed course and its source.
+
+    Args:
+        root: The folder on the shared file system (``TEACHER_DIR``).
+        source: A clone of the course's repository.
+        python: The Python of the environment; every account must be able to run it.
+        hub: The Hub's address, for the students' link.
+        repository: Address of a git repository with the released notebooks, for the students' link.
+        teachers: Account names.
+    """
+
+    root: Path
+    source: Path
+    python: Path
+    hub: str = "https://HUB"
+    repository: str = "REPOSITORY"
+    teachers: tuple[str, ...] = ()
+
+    @property
+    def environment(self) -> Path:
+        """The environment that all accounts use."""
+        return self.root / "env"
+
+    @property
+    def course(self) -> Path:
+        """The teacher's folder: sources, submissions, gradebook."""
+        return self.root / "course"
+
+    def link(self, lesson: str = "") -> str:
+        """Return the address that pulls the notebooks and opens them in JupyterLab, for students."""
+        return students_link(self.hub, self.repository, lesson)
+
+
+def students_link(hub: str, repository: str, lesson: str = "") -> str:
+    """Return the address at which a Hub pulls a repository with nbgitpuller and opens a lesson of it.
+
+    Without a lesson, it opens the start page.
+    """
+    name = Path(repository).name.removesuffix(".git")
+    path = f"lab/tree/{name}/notebooks/{lesson or INDEX}"
+    query = urlencode({"repo": repository, "targetpath": name, "urlpath": path})
+    return f"{hub.rstrip('/')}/hub/user-redirect/git-pull?{query}"

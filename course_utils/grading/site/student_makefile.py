@@ -1,0 +1,26 @@
+"""The Makefile of the students' repository: the rules of the course's that a student needs, and two more."""
+
+import re
+
+TARGETS = ("help", "lab", "options", "serve", "data", "update", "clean")
+EXCHANGE_RULES = """\
+submit: $(READY)  ## hand in a lesson; the last submission counts (LESSON=01)
+	@$(RUN) python -m course_utils.exchange submit "$(LESSON)"
+
+feedback: $(READY)  ## the feedback on a lesson that you handed in (LESSON=01)
+	@$(RUN) python -m course_utils.exchange feedback "$(LESSON)"
+"""
+
+
+def student_makefile(makefile: str) -> str:
+    """Return the students' Makefile.
+
+    Args:
+        makefile: The course's Makefile.
+    """
+    head, rules = makefile.split("\n\nhelp:", 1)
+    blocks = f"help:{rules}".split("\n\n")
+    wanted = re.compile(rf"^({'|'.join(TARGETS)}|\$\(READY\)):", re.MULTILINE)
+    phony = f".PHONY: {' '.join(TARGETS)} submit feedback"
+    head = re.sub(r"^\.PHONY:.*", phony, head, flags=re.MULTILINE)
+    return "\n\n".join([head, *filter(wanted.search, blocks), EXCHANGE_RULES])

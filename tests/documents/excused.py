@@ -1,0 +1,56 @@
+"""Commands of the documents that their test does not run, or not to their end, each with the reason."""
+
+SERVER, TESTS = "a server on another machine", "runs the tests, and this one among them"
+SITE = "needs a site and its accounts: tests/term/test_walk.py and tests/browser/test_hub.py type it"
+CONFIGURATION = "lines of term_config.py, no command: tests/grading/nbgrader_plugins tries each"
+EXAMPLE = "needs the exercise of the example, which nobody has written here"
+NETWORK = "asks a package index"
+
+NOT_RUN = {
+    # README.md
+    "make test": TESTS,
+    "python3 -m pip download --no-deps --dest wheels -r requirements.txt uv setuptools": NETWORK,
+    "export PIP_NO_INDEX=1 PIP_FIND_LINKS=$PWD/wheels UV_OFFLINE=1 UV_FIND_LINKS=$PWD/wheels": NETWORK,
+    "make lab BROWSER=no PORT=8899": SERVER,
+    "ssh -L 8899:127.0.0.1:8899 you@the.remote.machine": SERVER,
+    "c = get_config()": CONFIGURATION,
+    'c.Grading.due = {"01_jpeg_vs_zip": "2026-12-01 23:59+01:00"}': CONFIGURATION,
+    'c.Grading.extensions = {"01_jpeg_vs_zip": {"ann": "2026-12-08 23:59+01:00"}}': CONFIGURATION,
+    "c.Grading.penalty_per_day = 0.1": CONFIGURATION,
+    'c.Grading.optional = {"01_jpeg_vs_zip": ["raw_pixels"]}': CONFIGURATION,
+    'c.Grading.weights = {"03_gpu_pipelining": 2}': CONFIGURATION,
+    "python -m course_utils.grading.site $TEACHER_DIR --teacher you --hub https://the.hub "
+    "--repository https://git/of/the/notebooks": SITE,
+    "export TEACHER_DIR=/the/folder": SITE,
+    ". $TEACHER_DIR/env/bin/activate": SITE,
+    "export JUPYTER_CONFIG_PATH=$TEACHER_DIR/jupyter/teacher": SITE,
+    "cd $TEACHER_DIR/course && export VENV=$TEACHER_DIR/env": SITE,
+    "make book": "takes minutes: tests/browser/test_book.py builds both books",
+    "make book BOOK_OPTIONS=--teachers": "takes minutes: tests/browser/test_book.py builds both books",
+    "make check": TESTS,
+    "make proofs": TESTS,
+    "make bench": "takes an hour",
+    "bash .ci/run": TESTS,
+    # book/teachers/pages
+    "python -c \"import os, time; f = os.open('/etc/hosts', 0); c = os.fork(); c or os.read(f, 10); "
+    'print(os.getpid(), f, flush=True); time.sleep(60)"': "waits a minute for the next one",
+    "grep pos /proc/<first pid>/fdinfo/<fd> /proc/<second pid>/fdinfo/<fd>": "names what that prints",
+    "python -m course_utils.distributed batch-script $TEACHER_DIR/JHS_data/zip_encoded/part0.zip "
+    "--folder ~/run --time 00:03:00 --warning 90 --epochs 20 --pause 0.2 --submit": (
+        "needs Slurm: tests/distributed/test_slurm.py submits it"
+    ),
+    # CONTRIBUTING.md
+    "make test TESTS=tests/storage": "takes a minute, and CI runs these tests",
+    'make test TESTS="tests/test_names.py tests/checks -k reversed_labels"': EXAMPLE,
+    'make proofs TESTS="tests/lessons/test_answers.py -k reversed_labels"': EXAMPLE,
+    'make proofs TESTS="tests/checks/test_bank_seeds.py -k reversed_labels" SEEDS=200': EXAMPLE,
+    "uv pip compile --universal --python-version 3.11 --extra test --extra formats --extra book "
+    "--extra crops --no-annotate --no-header pyproject.toml -o requirements.txt": NETWORK,
+    "uv pip compile --universal --python-version 3.11 --extra bench --extra crops --no-annotate --no-header "
+    "pyproject.toml -o tests/bench/requirements.txt": NETWORK,
+}
+# These run until a reader presses Ctrl-C; here, until they have printed a match.
+UNTIL = {
+    "make lab": r"http://127\.0\.0\.1:\d+/lab/tree/notebooks/index\.ipynb",
+    'make progress GRADE_OPTIONS="--lesson 02_multi_worker_handles --every 300"': r"^\d\d:\d\d$",
+}

@@ -1,0 +1,52 @@
+"""Whatever happens to a file while it is open: the right bytes and labels, or a clear error, never else.
+
+Which readers are let off, and why, stands in `readers.py`: those whose format has no checksum may deliver
+other content in silence (`silent`), and those of memory maps and of HDF5 may end or hang (`dies`).
+Squashfs is left out: it starts a program for each sample.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from course_utils.system import in_child
+from tests.open_files.case import Case, drawn, run
+from tests.open_files.readers import READERS
+from tests.open_files.sets import FORMATS, format_named, write_set
+
+QUICK, ALL, PART = 60, 2000, 100
+
+
+@pytest.fixture(scope="session")
+def sets(tmp_path_factory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("sets")
+    for name in FORMATS:
+        format_named(name)  # imports its library once, not in each child
+    for turn, name in enumerate(("old", "new")):
+        in_child(write_set, folder / name, turn)
+    return folder / "old", folder / "new"
+
+
+def failures(seeds: range, sets: tuple[Path, Path]) -> list[str]:
+    found = [(case, run(case, *sets)) for case in map(drawn, seeds)]
+    return [f"{case}: {outcome}" for case, outcome in found if not is_allowed(case, outcome)]
+
+
+def is_allowed(case: Case, outcome: str) -> bool:
+    died = outcome in ("HANG", "SIGBUS", "SIGSEGV", "SIGABRT")
+    return outcome.startswith(("right", "clear: ")) or (died and bool(READERS[case.reader].dies))
+
+
+def test_some_events(sets):
+    assert not failures(range(QUICK), sets)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("first", range(QUICK, ALL, PART))
+def test_many_events(first, sets):
+    assert not failures(range(first, min(first + PART, ALL)), sets)
+
+
+def test_every_reader_meets_every_event():
+    cases = [drawn(seed) for seed in range(ALL)]
+    assert len({(case.reader, case.event) for case in cases}) > 0.9 * len(READERS) * 12
