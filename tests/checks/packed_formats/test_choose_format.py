@@ -99,12 +99,11 @@ def test_limit_that_is_just_reached_shows_in_a_set(name, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_sets_differ_in_what_is_fastest(seed):
-    """Neither requests nor bytes alone give the order of every set, nor one order for all."""
+    """No format is the fastest of every set, and neither requests nor bytes alone give the order."""
     cases = [wanted for wanted in drawn(seed) if wanted.access == "random"]
-    fastest = {
-        min(rules.admissible(wanted), key=lambda name: rules.seconds(wanted, name)) for wanted in cases
-    }
-    assert len(fastest) > 2
+    times = [{name: rules.seconds(wanted, name) for name in rules.admissible(wanted)} for wanted in cases]
+    fastest = [{name for name, taken in each.items() if taken == min(each.values())} for each in times]
+    assert not set.intersection(*fastest)
     for part in (0, 1):
         assert any(
             READ_COSTS["random"][one][part] > READ_COSTS["random"][other][part]
