@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 
 import torch
 
+from course_utils.data import read_regular_file
 from course_utils.loading import LoaderState
 from course_utils.system import remove_temporaries, write_atomically
 
@@ -54,7 +55,7 @@ def load_checkpoint(path: Path) -> Checkpoint | None:
     """
     if not path.exists():
         return None
-    data = io.BytesIO(path.read_bytes())
+    data = io.BytesIO(read_regular_file(path, "checkpoint"))
     try:
         with zipfile.ZipFile(data) as records:
             if damaged := records.testzip():

@@ -1,6 +1,7 @@
 """Columns by pyarrow: Parquet, and Arrow's own file format as a memory map."""
 
 import itertools
+import os
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import BinaryIO, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from course_utils.data import ChangedFileError
+from course_utils.data import ChangedFileError, open_regular_file
 from course_utils.formats.sample import RandomAccess, Sample
 
 SCHEMA = pa.schema([("name", pa.string()), ("data", pa.binary()), ("label", pa.int64())])
@@ -101,7 +102,7 @@ class ArrowMap(RandomAccess):
     @classmethod
     def recover(cls, path: Path) -> Iterator[Sample]:
         """Read the record batches as Arrow's stream format, which they are, without their list."""
-        with path.open("rb") as file:
+        with os.fdopen(open_regular_file(path, "file"), "rb") as file:
             file.seek(MAGIC)
             for batch in pa.ipc.open_stream(file):
                 yield from (Sample(*row.values()) for row in batch.to_pylist())

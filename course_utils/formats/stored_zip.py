@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from course_utils.data import INFO_NAME, PackError, PackInfo, ZipIndex
+from course_utils.data import INFO_NAME, PackError, PackInfo, RegularZipFile, ZipIndex
 from course_utils.formats.sample import RandomAccess, Sample
 
 
@@ -31,7 +31,7 @@ class StoredZip(RandomAccess):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         with self.naming_errors():
-            self._archive = zipfile.ZipFile(path)
+            self._archive = RegularZipFile(path)
             self.labels = list(PackInfo.from_json(self._archive.read(INFO_NAME)).labels.items())
 
     def __len__(self) -> int:

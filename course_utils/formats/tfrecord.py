@@ -4,6 +4,7 @@ Layout of a record: length (8 bytes), masked CRC-32C of the length, data, masked
 format has no index; without one a reader can only go from record to record.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from struct import Struct
@@ -11,7 +12,7 @@ from struct import Struct
 import google_crc32c
 import numpy as np
 
-from course_utils.data import BrokenSampleError
+from course_utils.data import BrokenSampleError, open_regular_file
 from course_utils.formats.open_file import OpenFile, load_array
 from course_utils.formats.sample import (
     BUFFER_BYTES,
@@ -64,7 +65,7 @@ class TfRecord(RandomAccess):
     @classmethod
     def recover(cls, path: Path) -> Iterator[Sample]:
         """Go from record to record, without the index."""
-        with path.open("rb") as file:
+        with os.fdopen(open_regular_file(path, "file"), "rb") as file:
             while header := file.read(HEADER):
                 if header != header[: LENGTH.size] + masked_crc(header[: LENGTH.size]):
                     raise BrokenSampleError(f"{path}: the length of a record does not match its checksum")

@@ -6,12 +6,14 @@ of them in memory.
 
 import hashlib
 import json
+import os
 import platform
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple, NotRequired, TypedDict, cast
+from typing import NamedTuple, NotRequired, TextIO, TypedDict, cast
 
+from course_utils.data import open_regular_file
 from data_setup.format.errors import SetupError
 
 FORMAT = 1
@@ -95,7 +97,7 @@ def check_manifest(path: Path) -> Iterator[str]:
         A sentence if it was changed.
     """
     sha, last = hashlib.sha256(), b""
-    with path.open("rb") as file:
+    with os.fdopen(open_regular_file(path, "manifest"), "rb") as file:
         for line in file:
             sha.update(last)
             last = line
@@ -126,7 +128,7 @@ def read_header(path: Path) -> Header:
         SetupError: It is no manifest, or one of another format.
     """
     lines = []
-    with path.open(encoding="utf-8", errors="backslashreplace") as file:
+    with _lines_of(path) as file:
         for line in file:
             if line.strip() == FILES_LINE:
                 break
@@ -155,7 +157,7 @@ def read_files(path: Path) -> Iterator[FileEntry]:
     Raises:
         SetupError: It is damaged.
     """
-    with path.open(encoding="utf-8", errors="backslashreplace") as file:
+    with _lines_of(path) as file:
         for line in file:
             if line.strip() == FILES_LINE:
                 break
@@ -164,6 +166,10 @@ def read_files(path: Path) -> Iterator[FileEntry]:
                 return
             yield _file_entry(path, line)
     raise SetupError(f"{path} is truncated")
+
+
+def _lines_of(path: Path) -> TextIO:
+    return os.fdopen(open_regular_file(path, "manifest"), encoding="utf-8", errors="backslashreplace")
 
 
 def _file_entry(path: Path, line: str) -> FileEntry:
@@ -178,7 +184,7 @@ def _file_entry(path: Path, line: str) -> FileEntry:
 
 def file_sha256(path: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal digits."""
-    with path.open("rb", buffering=0) as file:
+    with os.fdopen(open_regular_file(path, "file"), "rb", buffering=0) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

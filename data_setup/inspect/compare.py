@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from course_utils.data import RawLayout
+from course_utils.data import RawLayout, read_regular_file
 from data_setup.format import ENCODED, JPEGS, RAW, SIDE, LayoutFields
 
 ORDERS = ("HWC", "CHW")
@@ -145,7 +145,7 @@ def compare_image(comparison: Comparison, name: str, path: Path, encoded: bytes,
         encoded: Its member of `zip_encoded/`.
         raw: Its member of `zip/`.
     """
-    jpeg = path.read_bytes()
+    jpeg = read_regular_file(path, "image")
     pixels = _decode(comparison, f"{JPEGS}/{name}", jpeg)
     if pixels is None:
         return

@@ -6,7 +6,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from course_utils.data import INFO_NAME, RawLayout
+from course_utils.data import INFO_NAME, RawLayout, open_regular_file
 from course_utils.system import sync_folder
 
 
@@ -25,10 +25,9 @@ def declare_layout(path: Path, layout: RawLayout) -> None:
     """
     copy = path.with_name(f".{path.name}.tmp")
     try:
-        shutil.copyfile(path, copy)
+        with os.fdopen(open_regular_file(path), "rb") as source, copy.open("wb") as target:
+            shutil.copyfileobj(source, target)
         _replace_description(copy, layout)
-        with copy.open("rb") as file:
-            os.fsync(file.fileno())
         shutil.copystat(path, copy)
         copy.replace(path)
     finally:
@@ -38,11 +37,14 @@ def declare_layout(path: Path, layout: RawLayout) -> None:
 
 def _replace_description(path: Path, layout: RawLayout) -> None:
     # Opened here: zipfile would truncate an archive that it cannot open to append.
-    with path.open("r+b") as file, zipfile.ZipFile(file, "a") as archive:
-        old = archive.getinfo(INFO_NAME)
-        content = json.loads(archive.read(old))
-        content |= {"layout": layout.order, "dtype": layout.dtype, "shape": list(layout.shape)}
-        # zipfile can only append: leave the old description out of the directory. The stub lacks these.
-        archive.filelist.remove(old)
-        del archive.NameToInfo[INFO_NAME]
-        archive.writestr(zipfile.ZipInfo(INFO_NAME), json.dumps(content, indent=0))
+    with path.open("r+b") as file:
+        with zipfile.ZipFile(file, "a") as archive:
+            old = archive.getinfo(INFO_NAME)
+            content = json.loads(archive.read(old))
+            content |= {"layout": layout.order, "dtype": layout.dtype, "shape": list(layout.shape)}
+            # zipfile can only append: leave the old description out of the directory. The stub lacks these.
+            archive.filelist.remove(old)
+            del archive.NameToInfo[INFO_NAME]
+            archive.writestr(zipfile.ZipInfo(INFO_NAME), json.dumps(content, indent=0))
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,11 +1,12 @@
 """The entries of a tar, each with the offset of its data; a damaged tar is an error."""
 
+import os
 import posixpath
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from course_utils.data import open_tar
+from course_utils.data import open_regular_file, open_tar
 from data_setup.format import SetupError
 from data_setup.sources.entries import DAMAGE, Entry, FileLocation, Link, Unusable
 
@@ -17,7 +18,7 @@ def entries_of_tar(source: Path) -> Iterator[Entry]:
         SetupError: It is no tar, is compressed as a whole, is damaged or has no end.
     """
     try:
-        with source.open("rb") as file, open_tar(file) as tar:
+        with os.fdopen(open_regular_file(source, "tar"), "rb") as file, open_tar(file) as tar:
             for member in tar:
                 yield from _in_member(member)
                 # tarfile keeps all members: 2 GB for the training set of ImageNet. The stub lacks them.

@@ -37,9 +37,9 @@ class RegularZipFile(ZipFile):
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         try:
             file = open(fd, "rb")  # noqa: PTH123, SIM115 - `close` closes it
-        except BaseException:  # of a folder
+        except OSError as error:  # of a folder
             os.close(fd)
-            raise
+            raise named(error, path) from None
         try:
             if not file.seekable():  # `open_regular_file` would cost another look-up
                 raise BadZipFile(irregular(path))
