@@ -41,7 +41,7 @@ from course_utils.checks.many_nodes._staging import (
     repeat_in_process,
 )
 
-TWINS = ("run_1", "run_2")  # the same name and size, in two folders
+TWINS = ("run_1/data", "run_2/data")  # the same size, name, and name of the folder
 KILLED, FULL, FLIPPED, CUT, DAMAGED_SOURCE = "killed", "full", "flipped", "cut", "damaged"
 AGAIN, TOGETHER, BESIDE = "again", "together", "beside"
 SINGLE = (KILLED, FULL, FLIPPED, CUT, DAMAGED_SOURCE, AGAIN, TOGETHER, BESIDE)
@@ -150,7 +150,7 @@ def _arguments(folder: Path, place: Path, stem: str) -> dict[str, Arguments]:
     with contextlib.suppress(OSError):  # those that grading serves are read-only already
         for path in sources.values():
             path.chmod(0o444)
-    scratch = {name: place / (TWINS[0] if name in TWINS else name) for name in sources}
+    scratch = {name: place / ("twins" if name in TWINS else name) for name in sources}
     for path in scratch.values():
         path.mkdir(exist_ok=True)
     return {name: (source, scratch[name]) for name, source in sources.items()}

@@ -183,7 +183,9 @@ def long_name(rng: np.random.Generator) -> str:
 def _whole(builder: Builder) -> DamagedTar:
     both_orders = [*builder.sample(label_first=True), *builder.sample(label_first=False)]
     long, full_blocks = builder.sample(long_name(builder.rng)), builder.sample("ümlaut.", 2 * BLOCK)
-    members = [*both_orders, *long, *full_blocks, *builder.samples(1)]
+    empty = builder.sample()
+    _one(empty, PICTURE).data = b""
+    members = [*both_orders, *long, *full_blocks, *empty, *builder.samples(1)]
     return builder.tar("a tar without damage", members)
 
 
@@ -220,7 +222,7 @@ def _looks_like_headers(builder: Builder) -> DamagedTar:
 
 def _orphans(builder: Builder) -> DamagedTar:
     """Leave out a label, a picture, the last label, and one of each of two neighbours of equal file name."""
-    no_label, no_picture, last = (builder.sample() for _ in range(3))
+    no_label, no_picture, last = builder.sample("./train/img."), builder.sample(), builder.sample()
     left, right = builder.sample("left/"), builder.sample("right/")
     number = left[0].key.removeprefix("left/")
     neighbours = [_one(left, PICTURE), _one(right, LABEL)]
