@@ -44,6 +44,7 @@ LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-brow
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 10
+	@echo "Pages: lab, update: course_utils/grading/site/student_readme.md; release to export, book: book/teachers/pages/a_term.md; others: CONTRIBUTING.md"
 
 lab: options $(READY) data serve  ## environment, data, JupyterLab on the start page (LESSON=02 PORT=8888 HOST=0.0.0.0 BROWSER=no TORCH=cpu)
 

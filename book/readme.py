@@ -1,7 +1,9 @@
-"""Parts of the README, for pages that say the same."""
+"""Parts of the README and of the student's page, for pages that say the same."""
 
 import re
 from pathlib import Path
+
+STUDENTS = "course_utils/grading/site/student_readme.md"
 
 
 def introduction(course: Path) -> str:
@@ -15,26 +17,5 @@ def introduction(course: Path) -> str:
 
 
 def run_it_yourself(course: Path) -> str:
-    """Return what a student's README says about starting, working and updating."""
-    text = (course / "course_utils" / "grading" / "site" / "student_readme.md").read_text()
-    return "## Start\n" + text.partition("\n## Start\n")[2]
-
-
-def teacher(course: Path) -> str:
-    """Return what the README says to teachers: how to install the course, collect, grade and return.
-
-    Links to files of the repository become their texts: a book is read without it.
-    """
-    return re.sub(r"^###", "##", _section(course, "Teacher"), flags=re.MULTILINE)
-
-
-def troubleshooting(course: Path) -> str:
-    """Return the README's table of what one sees and what to do."""
-    return _section(course, "Troubleshooting")
-
-
-def _section(course: Path, title: str) -> str:
-    text = (course / "README.md").read_text().partition(f"\n## {title}\n")[2].partition("\n## ")[0]
-    if not text:
-        raise ValueError(f"the README has no section {title}")
-    return re.sub(r"\[([^\]]+)\]\((?!https?://)[^)]+\)", r"\1", text).strip()
+    """Return what the student's page says about starting, working, updating and failures."""
+    return "## Start\n" + (course / STUDENTS).read_text().partition("\n## Start\n")[2]

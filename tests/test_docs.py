@@ -14,6 +14,7 @@ from course_utils.grading.site.student_makefile import EXCHANGE_RULES
 from tests.lessons.lesson import COURSE
 
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
+BOOK = sorted(str(path.relative_to(COURSE)) for path in COURSE.glob("book/teachers/pages/*.md"))
 WORKFLOWS = sorted((COURSE / ".github" / "workflows").glob("*.yml"))
 [WORKFLOW] = [path for path in WORKFLOWS if path.stem == "test"]
 PROJECT = tomllib.loads((COURSE / "pyproject.toml").read_text())["project"]
@@ -63,7 +64,7 @@ def test_workflow_runs_the_supported_pythons():
 def test_make_targets_exist():
     rules = page("Makefile") + EXCHANGE_RULES  # the README says what students type, too
     targets = set(re.findall(r"^([a-z]+):", rules, re.MULTILINE))
-    texts = [*map(page, PAGES), *(path.read_text() for path in WORKFLOWS)]
+    texts = [*map(page, (*PAGES, *BOOK)), *(path.read_text() for path in WORKFLOWS)]
     named = {
         target
         for text in texts

@@ -13,7 +13,7 @@ from book.teachers.stuck import progress_example
 from course_utils.grading.course.lesson import lesson_names
 
 PAGES = Path(__file__).with_name("pages")
-WRITTEN = ["before_the_course", "in_the_room", "timetable"]
+WRITTEN = ["before_the_course", "in_the_room", "timetable", "a_term", "a_site", "the_sandbox"]
 EXAMPLE = "02_multi_worker_handles"
 
 
@@ -33,7 +33,7 @@ def write_sources(course: Path, target: Path, mistakes: int) -> None:
     _write_general_pages(course, target)
     teach = [f"{lesson.title} <{lesson.name}>" for lesson in lessons]
     read = [f"{lesson.title} <lessons/{lesson.name}/{lesson.name}>" for lesson in lessons]
-    general = [*WRITTEN, "collect_and_grade", "troubleshooting"]
+    general = [*WRITTEN, "run_it_yourself"]
     contents = [
         toctree(general, "A course", hidden=True),
         toctree(teach, "Teach a lesson", hidden=True),
@@ -52,10 +52,8 @@ def _write_general_pages(course: Path, target: Path) -> None:
         page = timetable.with_days(course, (PAGES / f"{name}.md").read_text())
         page = page.replace("{{progress}}", fenced(progress_example(LessonPage(course, EXAMPLE)), "text"))
         (target / f"{name}.md").write_text(page)
-    grade = f"# Install, collect, grade, return\n\n{readme.teacher(course)}\n"
-    (target / "collect_and_grade.md").write_text(grade)
-    (target / "troubleshooting.md").write_text(
-        f"# Messages and remedies\n\n{readme.troubleshooting(course)}\n"
+    (target / "run_it_yourself.md").write_text(
+        f"# What students are told\n\n{readme.run_it_yourself(course)}"
     )
 
 

@@ -5,9 +5,16 @@ SITE = "needs a site and its accounts: tests/term/test_walk.py and tests/browser
 CONFIGURATION = "lines of term_config.py, no command: tests/grading/nbgrader_plugins tries each"
 EXAMPLE = "needs the exercise of the example, which nobody has written here"
 NETWORK = "asks a package index"
+LAB = "waits for a reader, as `make lab` does, which is run"
+CLONE = "is typed in a student's clone: test_handing_in.py and tests/update do"
 
 NOT_RUN = {
-    # README.md
+    # README.md, the student's page, and a term
+    "make lab LESSON=02": LAB,
+    "make lab TORCH=cpu": NETWORK,
+    "make submit LESSON=01": CLONE,
+    "make feedback LESSON=01": CLONE,
+    "make update": CLONE,
     "make test": TESTS,
     "python3 -m pip download --no-deps --dest wheels -r requirements.txt uv setuptools": NETWORK,
     "export PIP_NO_INDEX=1 PIP_FIND_LINKS=$PWD/wheels UV_OFFLINE=1 UV_FIND_LINKS=$PWD/wheels": NETWORK,

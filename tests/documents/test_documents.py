@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from course_utils.grading.site.student_repository import README
 from tests.documents.commands import Command, commands
 from tests.documents.excused import NOT_RUN, UNTIL
 from tests.documents.reader import Reader, reader
@@ -14,12 +15,13 @@ from tests.lessons.lesson import COURSE
 
 TEACHERS = COURSE / "book" / "teachers" / "pages"
 # In the order of index.md: who reads the pages of lessons has an environment from the first ones.
+TERM = [TEACHERS / f"{name}.md" for name in ("a_term", "a_site", "the_sandbox")]
 FIRST = ("index", "before_the_course", "timetable", "in_the_room")
 PAGES = [TEACHERS / f"{name}.md" for name in FIRST]
-PAGES += [path for path in sorted(TEACHERS.glob("*.md")) if path not in PAGES]
+PAGES += [path for path in sorted(TEACHERS.glob("*.md")) if path not in [*PAGES, *TERM]]
 # Each is read in a terminal of its own.
 SESSIONS = {
-    "README.md": [COURSE / "README.md"],
+    "README.md": [COURSE / "README.md", README, *TERM],
     "teachers": PAGES,
     "CONTRIBUTING.md": [COURSE / "CONTRIBUTING.md"],
 }

@@ -1,4 +1,4 @@
-"""A lesson from release to feedback on the command line, as in the README."""
+"""A lesson from release to feedback on the command line, as on the page "A term, step by step"."""
 
 import csv
 import subprocess

@@ -1,4 +1,4 @@
-"""A term on a shared file system with the commands of the README: from the students' clone to the last mark.
+"""A term on a shared file system as the pages say: from the students' clone to the last mark.
 
 A teacher and two students have accounts of their own. Each step begins where the one before has ended.
 """
@@ -42,7 +42,8 @@ c.Grading.extensions = {{{lesson!r}: {{{bob!r}: {extended!r}}}}}
 c.Grading.penalty_per_day = 0.001
 """
 TRUST = "git config --global --add safe.directory {folder}/.git"  # the students' repository is the teacher's
-READMES = (COURSE / "README.md").read_text() + README.read_text()
+PAGES = [COURSE / "book" / "teachers" / "pages" / f"{name}.md" for name in ("a_term", "a_site")]
+READ = "".join(path.read_text() for path in (*PAGES, README))
 INDEX = ("UV_INDEX_URL", "UV_DEFAULT_INDEX", "PIP_INDEX_URL", "SSL_CERT_FILE")
 POINTS = sum(cell.metadata.nbgrader.points for cell in graded(read(LESSON.release)).values())
 
@@ -61,7 +62,7 @@ class Term:
         return Path(f"~{user}").expanduser()
 
     def teacher(self, *commands: str, folder: Path | None = None) -> str:
-        """Run commands as the README's section on shared file systems says."""
+        """Run commands as the page on shared file systems says."""
         return self.run(TEACHER, "teacher", folder or self.site.course, *commands)
 
     def student(self, user: str, *commands: str) -> str:
@@ -93,9 +94,9 @@ class Term:
 
 
 def is_documented(command: str) -> bool:
-    """Return whether the README, or that of the students, names a command of the course or of nbgrader."""
+    """Return whether a page of teachers or students names a command of the course or of nbgrader."""
     found = re.match(r"(make|nbgrader|python -m) [\w.]+", command)
-    return found is None or found[0] in READMES
+    return found is None or found[0] in READ
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +145,7 @@ def link_of_the_hub(term: Term, user: str) -> list[str]:
 
 
 def test_students_clone_a_repository_without_solutions(term):
-    assert TRUST.format(folder="/the/folder") in READMES
+    assert TRUST.format(folder="/the/folder") in READ
     said = term.teacher(f"make students STUDENTS={term.students}", folder=term.site.source)
     assert "committed version" in said
     trust = TRUST.format(folder=term.students)

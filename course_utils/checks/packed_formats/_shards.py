@@ -42,7 +42,9 @@ def draw_call(rng: np.random.Generator, target: int, sizes: list[int]) -> Call:
     data = [rng.bytes(size) for size in sizes]
     if len(sizes) > 8:
         *places, twin, last = rng.choice(np.arange(0, len(sizes) - 1, 2), 6, replace=False).tolist()
-        for place, folder in zip(places, ("gro\N{COMBINING DIAERESIS}ße", "画像", "red fox, wild", "deep/" * 30), strict=True):
+        for place, folder in zip(
+            places, ("gro\N{COMBINING DIAERESIS}ße", "画像", "red fox, wild", "deep/" * 30), strict=True
+        ):
             names[place] = f"{folder}/img_{numbers[place]:05d}.JPEG"
         data[places[0]], data[places[1]] = b"", data[places[1]] + b"\0\0"
         data[places[2]] += b"\r\n"

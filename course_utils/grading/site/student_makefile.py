@@ -20,6 +20,7 @@ def student_makefile(makefile: str) -> str:
     """
     head, rules = makefile.split("\n\nhelp:", 1)
     blocks = f"help:{rules}".split("\n\n")
+    blocks[0] = re.sub(r"\n\t@echo \"Pages: .*", "", blocks[0])  # students have no such folders
     wanted = re.compile(rf"^({'|'.join(TARGETS)}|\$\(READY\)):", re.MULTILINE)
     phony = f".PHONY: {' '.join(TARGETS)} submit feedback"
     head = re.sub(r"^\.PHONY:.*", phony, head, flags=re.MULTILINE)

@@ -1,7 +1,6 @@
 """With the address of the book, a release has no link to a file that an exchange does not give."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -38,5 +37,5 @@ def test_texts_are_plain_where_links_are_disabled(lesson: Lesson):
 
 
 @pytest.mark.parametrize("name", ["c.LinkText.book", "c.LinkText.enabled"])
-def test_readme_names_the_setting(name: str):
-    assert name in Path(COURSE / "README.md").read_text()
+def test_page_for_teachers_names_the_setting(name: str):
+    assert name in (COURSE / "book" / "teachers" / "pages" / "a_term.md").read_text()
