@@ -64,7 +64,7 @@ MAY_IMPORT = {
         "exchange", "grading.course", "grading.nbgrader_plugins", "grading.sandbox", "grading.scoring",
         "grading.submission", "system",
     },
-    "data_setup.format": {"paths"},
+    "data_setup.format": {"data", "paths"},
     "data_setup.sources": {"data", "data_setup.create", "data_setup.format", "system"},
     "data_setup.create": {"data", "data_setup.format", "system"},
     "data_setup.lesson_assets": {"data", "figures", "data_setup.format", "data_setup.sources"},

@@ -151,7 +151,13 @@ class Check:
 
         Raises:
             AttributeError: ``make``, ``probe`` or ``judge`` is missing; the message names the module too.
+            TypeError: It has both a world and ``outside``: two records of what was done, of which the
+                submission could choose.
         """
+        if hasattr(module, "World") and hasattr(module, "outside"):
+            raise TypeError(
+                f"{module.__name__} defines a World and outside; let the world record what is done"
+            )
         missing = [name for name in ("make", "probe", "judge") if not callable(getattr(module, name, None))]
         if missing:
             raise AttributeError(

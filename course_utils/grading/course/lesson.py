@@ -6,7 +6,6 @@ import ast
 import copy
 import hashlib
 import importlib
-import inspect
 import platform
 import re
 from collections.abc import Collection
@@ -21,6 +20,7 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, LockCells
 from nbgrader.utils import is_grade, is_solution
 
 from course_utils.checks.core import Check
+from course_utils.grading.course.imported_files import imported_files
 from course_utils.grading.course.result import Versions
 from course_utils.grading.notebook import grade_id
 from course_utils.grading.submission import STUB, Submission
@@ -112,12 +112,10 @@ class Lesson:
         return digest.hexdigest()[:16]
 
     def checks_version(self) -> str:
-        """Return a digest of the source of all checks, which share modules, and of what they simulate."""
-        package = importlib.import_module(self.module.rpartition(".")[0])
-        core = Path(inspect.getfile(Check)).parent
-        folders = [*package.__path__, str(core), str(core.parent / "world"), str(core.parents[1] / "fakes")]
-        paths = sorted({path for folder in folders for path in Path(folder).rglob("*.py")})
-        return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
+        """Return a digest of the source of the lesson's checks, and of all that they import."""
+        return hashlib.sha256(
+            b"".join(path.read_bytes() for path in imported_files(self.module))
+        ).hexdigest()[:16]
 
 
 def lesson_names(source: Path) -> list[str]:
