@@ -25,6 +25,10 @@ SIGNATURES: dict[str, bytes | tuple[bytes, ...]] = {
     "GIF": b"GIF8",
     "TIFF": (b"II*\0", b"MM\0*"),
 }
+# What Pillow makes of the others as RGB (16 bits, 32 bits, fractions) is not what they show.
+EIGHT_BIT_MODES = frozenset(
+    ["1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBa", "RGBX", "CMYK", "YCbCr", "LAB", "HSV"]
+)
 BLOCK = 65536  # bytes per read, as many as Pillow's
 
 
@@ -46,6 +50,8 @@ def decode_rgb(file: str | Path | IO[bytes]) -> np.ndarray:
         data = _whole_file(image)
         if isinstance(image, JpegImageFile) and image.mode == "RGB":
             return _jpeg_pixels(image, data)
+        if image.mode not in EIGHT_BIT_MODES:
+            raise ValueError(f"pixels of the kind {image.mode}, which are no numbers from 0 to 255")
         return np.array(decode_strictly(image, data).convert("RGB"))
 
 

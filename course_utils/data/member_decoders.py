@@ -88,8 +88,10 @@ def _shape_in(data: memoryview) -> Shape:
         height, width, *_ = read_header(data)
     except ValueError as error:
         other = image_format(bytes(data[:16]))
-        if other in (None, "JPEG"):
+        if other == "JPEG" and len(data) > 2:
             raise
+        if other in (None, "JPEG"):
+            raise BrokenSampleError(f"its {len(data):,} bytes are no JPEG file") from error
         raise BrokenSampleError(f"it is a {other} file under this name, and not a JPEG file") from error
     return height, width, 3
 

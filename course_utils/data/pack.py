@@ -43,7 +43,8 @@ def whole_number(label: object) -> int:
 
 def labels_of_lines(text: str) -> list[int]:
     """Return the labels in a text of one whole number per line; ValueError if there is anything else."""
-    return [whole_number(word) for word in text.split()]
+    lines = text.rstrip("\r\n").split("\n") if text.strip() else []
+    return [whole_number(line.strip(" \t\r")) for line in lines]
 
 
 def unique_fields(pairs: Sequence[tuple[str, Value]]) -> dict[str, Value]:
@@ -136,6 +137,8 @@ class PackInfo:
         """
         try:
             content = json.loads(text, object_pairs_hook=unique_fields)
+            if not isinstance(content, dict) or not isinstance(content.get("labels"), dict):
+                raise TypeError('it must be {"labels": {"the name of a member": a number, ...}}')
             labels = {name: whole_number(label) for name, label in content["labels"].items()}
             stated = content.get("layout")
             layout = RawLayout(stated, tuple(content["shape"]), content["dtype"]) if stated else None

@@ -39,6 +39,8 @@ def open_pack(path: Path | str) -> tuple[RegularZipFile, PackInfo]:
     except OSError as error:
         raise _unusable(path, error) if _is_of_file(error) else named(error, path) from error
     try:
+        if pack.namelist().count(INFO_NAME) > 1:
+            raise PackError(f"two members have the name {INFO_NAME}; pack it again")
         return pack, PackInfo.from_json(pack.read_sample(INFO_NAME))
     except BaseException as error:
         pack.close()

@@ -78,11 +78,13 @@ class PackedImages:
             pixels: Contiguous uint8 array (H, W, 3) to fill.
 
         Raises:
+            TypeError: The array is of another type, not contiguous, or read-only.
             BrokenSampleError: The image is damaged, or no JPEG file.
             ChangedFileError: It is not what the index says, and the file has changed since it was opened.
             PackError: It has another shape. All three name file and member.
             OSError: The disk fails, also when asked again; it names the file.
         """
+        _require_writeable(pixels)
         shard, member = self._place(i)
         try:
             shard.decoder.read_into(member, pixels)
@@ -107,8 +109,9 @@ class PackedImages:
 
         Raises:
             BrokenSampleError: The image is damaged, as far as the part needs it.
-            PackError: And other errors, as of `read_into`.
+            TypeError: And other errors, as of `read_into`.
         """
+        _require_writeable(pixels)
         shard, member = self._place(i)
         try:
             shard.decoder.read_cut_into(member, cut_of, pixels)
@@ -133,3 +136,12 @@ class PackedImages:
 
     def _place(self, i: int) -> tuple[Shard, int]:
         return self._shards[self._shard[i]], self._member[i]
+
+
+def _require_writeable(pixels: np.ndarray) -> None:
+    """Refuse what a decoder would call a broken image, which a loader may skip."""
+    if pixels.dtype != np.uint8 or not pixels.flags.c_contiguous or not pixels.flags.writeable:
+        raise TypeError(
+            f"the pixels go into a writeable, contiguous uint8 array (H, W, 3), not into {pixels.dtype} with "
+            f"strides {pixels.strides}"
+        )

@@ -51,7 +51,7 @@ def load_checkpoint(path: Path) -> Checkpoint | None:
     A checkpoint is a zip with a checksum for each tensor, which `torch.load` does not compare.
 
     Raises:
-        CheckpointError: It is damaged.
+        CheckpointError: It is damaged, or no checkpoint of this training.
     """
     if not path.exists():
         return None
@@ -66,4 +66,9 @@ def load_checkpoint(path: Path) -> Checkpoint | None:
         raise CheckpointError(
             f"{path} is damaged ({error}). Put back a copy of it, or remove it to train from the beginning"
         ) from error
+    if missing := Checkpoint.__required_keys__ - found.keys():
+        raise CheckpointError(
+            f"{path} lacks {', '.join(sorted(missing))}: it is no checkpoint of this training. Choose "
+            "another folder"
+        )
     return found

@@ -42,19 +42,19 @@ def main(arguments: list[str] | None = None) -> int:
     options = vars(argument_parser().parse_args(arguments))
     is_dry = options.pop("dry_run")
 
-    from course_utils.distributed.checkpoint import CheckpointError
+    from course_utils.data import PackError
     from course_utils.distributed.ranks import OtherRankError, joined
     from course_utils.distributed.run_folder import FolderInUseError
     from course_utils.distributed.training import TrainingJob
 
-    job = TrainingJob(**options)
     try:
+        job = TrainingJob(**options)
         if is_dry:
             sys.stdout.write(_plan(job))
             return 0
         with joined() as world:
             _train(job, world, stop)
-    except (CheckpointError, FolderInUseError, OtherRankError) as error:
+    except (ValueError, OSError, PackError, FloatingPointError, FolderInUseError, OtherRankError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0

@@ -1,5 +1,6 @@
 """Train a network on any number of ranks, from the last checkpoint on, until it is done or asked to stop."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -12,7 +13,7 @@ from torch.nn.functional import cross_entropy
 from torch.nn.parallel import DistributedDataParallel
 
 from course_utils.cropping import RandomResizedCrop
-from course_utils.distributed.checkpoint import Checkpoint
+from course_utils.distributed.checkpoint import Checkpoint, CheckpointError
 from course_utils.distributed.ranks import World
 from course_utils.distributed.record import Record, Step
 from course_utils.distributed.run_folder import RunFolder
@@ -51,6 +52,10 @@ class TrainingJob:
     record: bool = False
     pause: float = 0
 
+    def __post_init__(self) -> None:
+        if self.learning_rate is not None and not 0 < self.learning_rate < math.inf:
+            raise ValueError(f"learning_rate={self.learning_rate}: it must be a positive number")
+
 
 class Training:
     """A job on one rank; all ranks do the same steps.
@@ -65,7 +70,7 @@ class Training:
 
     Raises:
         FolderInUseError: Another job trains in the folder.
-        CheckpointError: The checkpoint is damaged.
+        CheckpointError: The checkpoint is damaged, or of another network.
         OtherRankError: Another rank failed, or has another job or other samples.
         ValueError: The checkpoint belongs to other samples.
     """
@@ -106,6 +111,9 @@ class Training:
 
         Returns:
             Whether all epochs are done.
+
+        Raises:
+            FloatingPointError: The parameters are no longer finite; the last checkpoint stays.
         """
         while not self.is_complete:
             stopped = self._epoch(should_stop)
@@ -151,6 +159,11 @@ class Training:
                 )
 
     def _save(self) -> None:
+        if not all(bool(parameter.isfinite().all()) for parameter in self.model.parameters()):
+            raise FloatingPointError(
+                f"the training diverged: its parameters are no longer finite. {self.job.folder} keeps its "
+                "last checkpoint; go on from it with a smaller learning rate"
+            )
         generators = self.world.gather(torch.get_rng_state())
         if self.folder:
             checkpoint = Checkpoint(
@@ -174,8 +187,13 @@ class Training:
         torch.manual_seed(hash((self.job.seed, start["epoch"], start["samples"], self.world.rank)))
         if found is None:
             return
-        self.model.load_state_dict(found["model"])
-        self.optimizer.load_state_dict(found["optimizer"])
+        try:
+            self.model.load_state_dict(found["model"])
+            self.optimizer.load_state_dict(found["optimizer"])
+        except (KeyError, RuntimeError, ValueError) as error:
+            raise CheckpointError(
+                f"the checkpoint in {self.job.folder} is of another network ({error}): choose another folder"
+            ) from error
         if self.job.learning_rate is not None:
             for group in self.optimizer.param_groups:
                 group["lr"] = self.job.learning_rate

@@ -104,8 +104,14 @@ class ArrowMap(RandomAccess):
         """Read the record batches as Arrow's stream format, which they are, without their list."""
         with os.fdopen(open_regular_file(path, "file"), "rb") as file:
             file.seek(MAGIC)
-            for batch in pa.ipc.open_stream(file):
-                yield from (Sample(*row.values()) for row in batch.to_pylist())
+            try:
+                for batch in pa.ipc.open_stream(file):
+                    yield from (Sample(*row.values()) for row in batch.to_pylist())
+            except pa.ArrowInvalid:
+                return  # its writer was killed here
+            except OSError as error:
+                if error.errno is not None:
+                    raise
 
     @classmethod
     def write(cls, path: Path, samples: Iterable[Sample]) -> None:

@@ -1,5 +1,6 @@
 """A sample of a packed data set, and what every packed format can do with samples."""
 
+import operator
 import os
 import stat
 from abc import ABC, abstractmethod
@@ -132,6 +133,7 @@ class RandomAccess(PackedFormat):
     @contextmanager
     def reading(self, index: int) -> Iterator[None]:
         """Do what `naming_errors` does, for one sample; IndexError if there is none at this position."""
+        index = operator.index(index)
         with self.naming_errors():
             if 0 <= index < len(self):
                 yield

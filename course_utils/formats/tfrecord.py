@@ -66,11 +66,14 @@ class TfRecord(RandomAccess):
     def recover(cls, path: Path) -> Iterator[Sample]:
         """Go from record to record, without the index."""
         with os.fdopen(open_regular_file(path, "file"), "rb") as file:
-            while header := file.read(HEADER):
+            while len(header := file.read(HEADER)) == HEADER:
                 if header != header[: LENGTH.size] + masked_crc(header[: LENGTH.size]):
                     raise BrokenSampleError(f"{path}: the length of a record does not match its checksum")
                 (size,) = LENGTH.unpack_from(header)
-                yield from_record(checked(header + file.read(size + CHECKSUM.size)))
+                record = file.read(size + CHECKSUM.size)
+                if len(record) < size + CHECKSUM.size:
+                    return  # its writer was killed here
+                yield from_record(checked(header + record))
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)

@@ -56,8 +56,15 @@ def transformed(
         black = images.new_zeros(1, *images.shape[1:]).contiguous(memory_format=torch.channels_last)
         return transformed(black, step._replace(samples=np.zeros(1, np.int64)), transform, seed)[:0]
     if isinstance(transform, RandomTransform):
-        return transform(images, transform.draw(seed, step.epoch, step.samples))
-    return transform(images)
+        done = transform(images, transform.draw(seed, step.epoch, step.samples))
+    else:
+        done = transform(images)
+    if getattr(done, "shape", ())[:1] != images.shape[:1]:
+        raise ValueError(
+            f"the transform made {type(done).__name__} {tuple(getattr(done, 'shape', ()))} of {len(images)} "
+            "images: it must return a tensor with as many, each at its place"
+        )
+    return done
 
 
 class FlipAndNormalize:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -26,7 +27,7 @@ def require_policy(on_error: object, max_broken: float) -> None:
     """
     if on_error not in ("raise", "skip") and not callable(on_error):
         raise ValueError(f'on_error={on_error!r}: it must be "raise", "skip" or a function')
-    if not 0 <= max_broken <= 1:
+    if isinstance(max_broken, bool) or not isinstance(max_broken, Real) or not 0 <= max_broken <= 1:
         raise ValueError(f"max_broken={max_broken}: a share from 0 to 1")
 
 

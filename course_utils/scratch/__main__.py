@@ -140,7 +140,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     stage.add_argument("--unpack", action="store_true", help="unpack a tar or squashfs file on the node")
     stage.add_argument(
-        "--verify", action="store_true", help="compare checksums of a set that is there already"
+        "--verify",
+        action="store_true",
+        help="compare checksums of a set that is there already, but not with the source",
     )
     stage.add_argument(
         "--sbcast",

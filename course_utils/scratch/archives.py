@@ -53,6 +53,11 @@ def members_of_tar(source: Path, opened: SourceFiles) -> Iterator[tuple[str, int
     with opened.open(source)[0] as file, _decompressed(file) as stream, open_tar(stream, "r|") as tar:
         for member in tar:
             content = tar.extractfile(member) if member.isfile() else None
+            if member.islnk() or member.issym():
+                raise ScratchError(
+                    f"{source}: {member.name} is a link; pack it again with `tar --hard-dereference -h`, "
+                    "which stores files in the place of links"
+                )
             if content is None and not member.isdir():
                 raise no_file(f"{source}: {member.name}")
             yield _inside(source, member.name, content is not None), member.size, content

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from course_utils.data import PackError, read_regular_file
 from course_utils.scratch.presets import ScratchError
 from course_utils.scratch.transfer import StagedFile, measured, sizes_below
 
@@ -138,8 +139,8 @@ def read_manifest(folder: Path) -> Manifest | None:
     if not is_own(folder.parent) or not is_own(folder):
         return None
     try:
-        return msgspec.convert(json.loads((folder / MANIFEST).read_bytes()), Manifest)
-    except (OSError, ValueError, RecursionError):
+        return msgspec.convert(json.loads(read_regular_file(folder / MANIFEST, "manifest")), Manifest)
+    except (OSError, PackError, ValueError, RecursionError):
         return None
 
 

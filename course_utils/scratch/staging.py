@@ -69,7 +69,8 @@ def stage_set(
 ) -> StagedSet:
     """Bring a data set to a folder of this node, unless it is there; other processes that ask for it wait.
 
-    A set that has lost or got files since it was made is made anew.
+    A set that has lost or got files since it was made is made anew, and so is one whose source has another
+    time or size. Of a folder only its own time counts: after a change further down, `touch` the folder.
 
     Args:
         source: A packed file, or a folder.
@@ -85,6 +86,10 @@ def stage_set(
         OSError: The source cannot be read.
     """
     origin, folder = resolved(source), resolved(scratch)
+    if folder.is_relative_to(origin):
+        raise ScratchError(
+            f"{folder} lies in {origin}, which would be copied into itself: choose another folder"
+        )
     chosen = choose_way(origin, way)
     place = place_of(origin, folder, chosen)
     with _explained(folder):

@@ -56,6 +56,7 @@ def read_labels(path: Path | None, names: Iterable[str], count: int) -> Labels:
         )
     if len(rows) != count:
         raise SetupError(f"{path} has {len(rows)} labels, but there are {count} images")
+    _require_no_names(path, rows, names)
     return _numbered([label for (label,) in rows], path)
 
 
@@ -78,6 +79,22 @@ def _read_rows(path: Path) -> Rows:
         return [tuple(field.strip() for field in row) for row in rows]
     except (ValueError, TypeError, RecursionError, csv.Error) as error:
         raise SetupError(f"{path} is not a valid labels file ({error})") from error
+
+
+def _require_no_names(path: Path, rows: Rows, names: Iterable[str]) -> None:
+    """Refuse pairs whose separator was not recognised: they would be labels in the order of the images."""
+    stems = {PurePosixPath(name).stem.lower() for name in names}
+    naming = [
+        label
+        for (label,) in rows
+        if len(words := re.split(r"[\s,;|:]+", label.lower())) > 1
+        and any(PurePosixPath(word).stem in stems for word in words)
+    ]
+    if 2 * len(naming) >= len(rows) > 0:
+        raise SetupError(
+            f"{path}: {naming[0][:80]!r} has the name of an image, but was read as a label: separate names "
+            "and labels by a comma in a .csv file, by a blank or a tab in others"
+        )
 
 
 def _separator(path: Path, lines: list[str]) -> str:
@@ -145,6 +162,7 @@ def _numbered(labels: Sequence[str], where: Path | str) -> Labels:
     matches = [NUMBER.fullmatch(label) for label in labels]
     numbers = [whole_number(match[1]) for match in matches if match]
     if len(numbers) == len(labels):
+        _require_one_text_each(labels, numbers, where)
         return np.array(numbers, np.int64), []
     mostly_numbers = 2 * len(numbers) >= len(labels)
     for position, (label, match) in enumerate(zip(labels, matches, strict=True), 1):
@@ -155,6 +173,16 @@ def _numbered(labels: Sequence[str], where: Path | str) -> Labels:
             )
     classes, positions = np.unique(labels, return_inverse=True)
     return positions, classes.tolist()
+
+
+def _require_one_text_each(labels: Sequence[str], numbers: Sequence[int], where: Path | str) -> None:
+    texts = dict(zip(numbers, labels, strict=True))
+    for number, label in zip(numbers, labels, strict=True):
+        if texts[number].partition(".")[0] != label.partition(".")[0]:
+            raise SetupError(
+                f"{where}: {label!r} and {texts[number]!r} are the same number, {number}; give two classes "
+                "two numbers, and one class one name"
+            )
 
 
 def _is_number(label: str, match: re.Match[str] | None) -> bool:

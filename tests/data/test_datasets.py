@@ -6,7 +6,7 @@ import pytest
 import torch
 from PIL import Image
 
-from course_utils.data import IndexedZIPDataset, JpegDataset, ZIPDataset
+from course_utils.data import BrokenSampleError, IndexedZIPDataset, JpegDataset, ZIPDataset, decode_image
 from course_utils.data.pack import LABELS_NAME, PackError, PackInfo, RawLayout
 from tests.image_set import encode_jpeg, write_pack
 
@@ -79,7 +79,7 @@ def test_zip_is_opened_once(forms):
 
 
 def test_missing_labels_report_both_numbers(folder):
-    (folder / LABELS_NAME).write_text("1 2 3")
+    (folder / LABELS_NAME).write_text("1\n2\n3\n")
     with pytest.raises(PackError, match="6 images and 3 labels"):
         JpegDataset(folder)
 
@@ -194,3 +194,11 @@ def test_shard_given_twice_is_refused(tmp_path, jpegs):
         ZIPDataset([path, path], load_encoded=True)
     with pytest.raises(PackError, match="an empty list of packs"):
         ZIPDataset([], load_encoded=True)
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "int32", "float32"])
+def test_pixels_that_are_no_numbers_from_0_to_255_are_broken(tmp_path, dtype):
+    picture = tmp_path / "deep.tiff"
+    Image.fromarray(np.linspace(0, 60_000, 64).reshape(8, 8).astype(dtype)).save(picture)
+    with pytest.raises(BrokenSampleError, match="pixels of the kind"):
+        decode_image(picture, "deep.tiff")

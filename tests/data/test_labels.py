@@ -44,6 +44,30 @@ def test_lines_of_labels():
     assert labels_of_lines("1\n2\r\n 3\n\n") == [1, 2, 3]
 
 
+@pytest.mark.parametrize("text", ["1 2", "1\n\n2", "1\f2", "1\u20282", "1,2"])
+def test_lines_that_are_no_labels(text):
+    with pytest.raises(ValueError, match="label"):
+        labels_of_lines(text)
+
+
+@pytest.mark.parametrize("text", ["{}", "[1]", "1", '{"labels": [["a", 0]]}', '{"labels": null}'])
+def test_description_of_another_structure_is_shown_the_right_one(text):
+    with pytest.raises(PackError, match="the name of a member"):
+        PackInfo.from_json(text)
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=list(READERS))
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_two_descriptions_are_refused(reader, tmp_path):
+    path = tmp_path / "part0.zip"
+    labels = dict.fromkeys(NAMES, 7)
+    pack(path, json.dumps({"labels": labels}))
+    with zipfile.ZipFile(path, "a") as zipped:
+        zipped.writestr(INFO_NAME, json.dumps({"labels": dict.fromkeys(NAMES, 8)}))
+    with pytest.raises(PackError, match="two members have the"):
+        reader(path)
+
+
 def pack(path, text):
     with zipfile.ZipFile(path, "w") as zipped:
         for i, name in enumerate(NAMES):

@@ -173,3 +173,34 @@ def test_ranks_with_other_samples_end_at_once(pack, tmp_path):
 def test_rank_without_its_pack_ends_the_others_at_once(pack, tmp_path):
     with pytest.raises(RanksFailedError, match=r"No such file .*none\.zip"):
         run_ranks("tests.distributed.rank_with_folder", [tmp_path, pack, tmp_path / "none.zip"], limit=120)
+
+
+@pytest.mark.parametrize("rate", [float("nan"), float("inf"), 0.0, -1.0])
+def test_impossible_learning_rate_is_refused(job, rate, capsys):
+    with pytest.raises(ValueError, match="positive number"):
+        replace(job, learning_rate=rate)
+    command = [str(job.pack), "--folder", str(job.folder), f"--learning-rate={rate}"]
+    assert train.main(command) == 1
+    assert "positive number" in capsys.readouterr().err
+
+
+def test_training_that_diverges_keeps_its_last_checkpoint(job):
+    Training(job, World()).run(stopped_after(1))
+    before = (job.folder / "checkpoint.pt").read_bytes()
+    with pytest.raises(FloatingPointError, match="smaller learning rate"):
+        Training(replace(job, learning_rate=1e30), World()).run()
+    assert (job.folder / "checkpoint.pt").read_bytes() == before
+    assert not (job.folder / "complete").exists()
+
+
+@pytest.mark.parametrize("part", ["optimizer", "model"])
+def test_checkpoint_of_another_training_is_refused(job, part):
+    Training(job, World()).run(stopped_after(1))
+    path = job.folder / "checkpoint.pt"
+    found = load_checkpoint(path)
+    save_checkpoint(path, {**found, "model": {}})
+    with pytest.raises(CheckpointError, match="another network"):
+        Training(job, World())
+    save_checkpoint(path, {key: value for key, value in found.items() if key != part})
+    with pytest.raises(CheckpointError, match=f"lacks {part}"):
+        Training(job, World())

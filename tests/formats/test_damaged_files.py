@@ -18,10 +18,11 @@ import numpy as np
 import pytest
 
 from course_utils.data import PackError
-from course_utils.formats import PackedFormat, Sample
+from course_utils.formats import PackedFormat, RandomAccess, Sample
 from tests.format_trials.trial_samples import drawn
 from tests.formats.format_kinds import KINDS
 from tests.open_files.limited_child import outcome_of
+from tests.open_files.sets import format_named
 
 SAMPLES = list(drawn(60, 400))
 FEW = SAMPLES[:4]  # for a format that starts a program for each sample
@@ -105,3 +106,23 @@ def test_flipped_bit_is_an_error_where_there_is_a_checksum(kind, packed):
         found.add(outcome_of(read, kind, packed))
         file.write_bytes(whole)
     assert found <= {RIGHT, CLEAR} | ({SILENT} if kind.__name__ not in CHECKED else set())
+
+
+@pytest.mark.parametrize("name", ["TfRecord", "ArrowMap"])
+def test_what_a_killed_writer_has_left_is_recovered_up_to_the_cut(name, tmp_path):
+    kind, samples = format_named(name), [Sample(f"{i}.jpg", bytes([i]) * 3000, i) for i in range(120)]
+    kind.write(tmp_path / "packed", samples)
+    whole = (tmp_path / "packed").stat().st_size
+    for cut in range(0, whole, whole // 17):
+        os.truncate(tmp_path / "packed", whole - cut)
+        found = list(kind.recover(tmp_path / "packed"))
+        assert found == samples[: len(found)]
+        assert len(found) >= 120 * (whole - cut) // whole - 51  # Arrow's batches have 50
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_position_that_is_no_whole_number_is_a_type_error(kind, packed):
+    if not issubclass(kind, RandomAccess):
+        pytest.skip("read from its start to its end")
+    with closing(kind(packed)) as reader, pytest.raises(TypeError):
+        reader.read(1.5)

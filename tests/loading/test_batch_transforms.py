@@ -9,7 +9,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torchvision.transforms import v2
 
 from course_utils.cropping import RandomResizedCrop
-from course_utils.loading.batch_transforms import IMAGENET_MEAN, IMAGENET_STD, FlipAndNormalize
+from course_utils.loading.batch_transforms import (
+    IMAGENET_MEAN,
+    IMAGENET_STD,
+    FlipAndNormalize,
+    Step,
+    transformed,
+)
 
 
 @pytest.fixture
@@ -99,3 +105,13 @@ def test_number_of_threads_is_restored(images):
     before = torch.get_num_threads()
     FlipAndNormalize()(images, SOME)
     assert torch.get_num_threads() == before
+
+
+LOSING = [lambda images: images[1:], lambda images: None, lambda images: images.sum()]
+
+
+@pytest.mark.parametrize("transform", LOSING)
+def test_transform_that_loses_images_is_refused(transform):
+    step = Step(0, 4, np.arange(4))
+    with pytest.raises(ValueError, match="as many, each at its place"):
+        transformed(torch.zeros(4, 3, 2, 2), step, transform, 0)

@@ -97,7 +97,7 @@ def test_more_broken_images_than_the_share_are_an_error(path, on_error, share, m
             list(loader)
 
 
-@pytest.mark.parametrize("share", [-0.1, 1.1, math.nan])
+@pytest.mark.parametrize("share", [-0.1, 1.1, math.nan, True, "1%", None])
 def test_impossible_share_is_rejected(path, share):
     with pytest.raises(ValueError, match="max_broken="):
         FastLoader(path, 4, max_broken=share)

@@ -118,6 +118,9 @@ def change(path: Path, how: str) -> None:
             (path / "two.bin").write_bytes(b"three")
         case "bytes":
             (path / "two.bin").write_bytes(b"TWO")
+        case "pipe for the manifest":
+            (data.parent / "manifest.json").unlink()
+            os.mkfifo(data.parent / "manifest.json")
         case "bytes of the manifest":
             (data.parent / "manifest.json").write_bytes(b'{"files": {"set": [1, 2, 3]}}')
 
@@ -125,6 +128,7 @@ def change(path: Path, how: str) -> None:
 CHANGES = [
     *("extra file", "extra folder", "extra beside the data", "extra beside the manifest", "missing file"),
     *("missing folder", "link for a file", "pipe for a file", "size", "bytes", "bytes of the manifest"),
+    "pipe for the manifest",
 ]
 
 
@@ -156,3 +160,11 @@ def test_the_command_prints_a_path_that_is_not_utf_8(scratch, tmp_path, capfdbin
         pytest.skip("this file system has no such names")
     assert main(["stage", str(tmp_path / name), "--scratch", str(scratch)]) == 0
     assert capfdbinary.readouterr().out.strip().endswith(b"caf\xe9.bin")
+
+
+def test_a_scratch_folder_in_its_own_source_is_refused(source):
+    inside = source / "scratch"
+    inside.mkdir()
+    with pytest.raises(ScratchError, match="into itself"):
+        stage_set(source, inside)
+    assert not any(inside.iterdir())

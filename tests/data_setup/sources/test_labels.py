@@ -151,3 +151,29 @@ def test_contradicting_names_of_a_json_object_are_refused(tmp_path, text):
     (tmp_path / "labels.json").write_text(text)
     with pytest.raises(SetupError, match="it has the name 'val_1' twice"):
         read(tmp_path / "labels.json")
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("truth.txt", "val_3.JPEG,171\nval_1.JPEG,490\nval_2.JPEG,361\n"),
+        ("truth.csv", "val_3.JPEG 171\nval_1.JPEG 490\nval_2.JPEG 361\n"),
+        ("swapped.csv", "171 VAL_3\n490 VAL_1\n361 VAL_2\n"),
+    ],
+)
+def test_pairs_with_another_separator_are_no_class_names(tmp_path, file, text):
+    path = tmp_path / file
+    path.write_text(text)
+    with pytest.raises(SetupError, match="has the name of an image"):
+        read(path)
+
+
+def test_class_may_have_the_name_of_an_image_among_its_words(tmp_path):
+    path = tmp_path / "truth.csv"
+    path.write_text('"red fox, wild"\nwolf\nbear\n')
+    assert read(path, ["bear.png", "fox.png", "wolf.png"])[1] == ["bear", "red fox, wild", "wolf"]
+
+
+def test_two_texts_of_one_number_are_refused():
+    with pytest.raises(SetupError, match="are the same number"):
+        read(None, ["01/a.png", "1/b.png", "2/c.png"])

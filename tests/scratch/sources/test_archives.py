@@ -108,7 +108,7 @@ def test_a_member_that_is_no_file_is_refused(tmp_path, scratch, kind):
         member = tarfile.TarInfo("pipe")
         member.type, member.linkname = kind, "folder/00.bin"
         tar.addfile(member)
-    with pytest.raises(ScratchError, match="pipe is neither"):
+    with pytest.raises(ScratchError, match=r"pipe is (neither|a link)"):
         stage_set(source, scratch, "unpack")
 
 
