@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from course_utils.data import PackError
 from course_utils.paths import requested_dir
 from data_setup import commands
 from data_setup.format import SetupError
@@ -24,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         options.command(options)
-    except SetupError as error:
+    except (PackError, SetupError) as error:
         return _fail(str(error))
     except OSError as error:
         return _fail(_explain(error))
@@ -46,6 +47,10 @@ def _explain(error: OSError) -> str:
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         reason = f"{where} cannot be written ({error.strerror})"
         return f"{reason}; choose another folder: COURSE_DATA=FOLDER, or --out"
+    if error.errno == errno.EFBIG:
+        return f"{where} would be larger than a file may be here; raise the limit (`ulimit -f unlimited`)"
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        return f"{where} is a file, not a folder; choose another folder: COURSE_DATA=FOLDER, or --out"
     return f"{where}: {error.strerror or error}"
 
 

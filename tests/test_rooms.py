@@ -71,7 +71,7 @@ MAY_IMPORT = {
     "data_setup.inspect": {"data", "data_setup.create", "data_setup.format", "system"},
     "data_setup": {
         "data_setup.create", "data_setup.format", "data_setup.inspect", "data_setup.sources",
-        "paths", "system",
+        "data", "paths", "system",
     },
 }  # fmt: skip
 

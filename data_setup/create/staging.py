@@ -193,7 +193,7 @@ def check_free_space(out: Path, raw_bytes: int) -> None:
         raise SetupError(
             f"{out} needs {(raw_bytes - made) / 1e6:,.0f} MB for the raw pixels alone, and that disk has "
             f"{free / 1e6:,.0f} MB free. Make room, choose another folder (COURSE_DATA=FOLDER, or --out), "
-            "or ask for fewer images: python -m data_setup photos --count 500"
+            "or ask for fewer images by --count"
         )
 
 
