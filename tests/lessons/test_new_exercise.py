@@ -28,9 +28,9 @@ WRONG = {
     "one_more": ("other_labels", "[*labels[::-1], 0]"),
 }
 STATEMENT = """\
-Write `reverse(labels)`. It gets a list of labels, whole numbers of which some may be equal, and returns a list with the
-same labels in reverse order: the last one first. The list that it gets stays as it is. How many labels there are does
-not matter.
+Write `reverse(labels)`. It gets a list of labels, whole numbers of which some may be equal, and returns a
+list with the same labels in reverse order: the last one first. The list that it gets stays as it is. How many
+labels there are does not matter.
 """
 TESTS = ["tests/test_names.py", "tests/test_docs.py", "tests/book", "tests/lessons", "tests/checks"]
 # What executes whole notebooks, or needs the installed package, is run for the course itself.
