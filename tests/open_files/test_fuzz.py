@@ -17,7 +17,7 @@ from tests.open_files.sets import FORMATS, format_named, write_set
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ("data_setup/format", "data_setup/inspect", "data_setup/sources")
-QUICK, ALL, PART = 60, 1200, 60
+QUICK, ALL, PART = 60, 2000, 97
 
 
 @pytest.fixture(scope="session")

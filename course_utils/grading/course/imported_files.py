@@ -10,15 +10,18 @@ Imports = list[tuple[str, str]]  # modules, each with a name in it or an empty t
 
 
 def imported_files(package: str) -> list[Path]:
-    """Return the files of a package's modules and of all that they import from the course.
+    """Return the files of a package's modules, or of a module, and of all that they import from the course.
 
     A name that a room exports by its `.pyi` leads to the module that defines it, not to the whole room.
 
     Args:
-        package: Name of a package, such as ``course_utils.checks.jpeg_vs_zip``.
+        package: Its name, such as ``course_utils.checks.jpeg_vs_zip``.
+
+    Raises:
+        ModuleNotFoundError: There is none.
     """
     followed = {"course_utils", package.partition(".")[0]}
-    waiting = [(path, package) for path in _place(package).rglob("*.py")]
+    waiting = list(_all_files(package))
     found = set[Path]()
     while waiting:
         path, inside = waiting.pop()
@@ -29,6 +32,15 @@ def imported_files(package: str) -> list[Path]:
             if base.partition(".")[0] in followed:
                 waiting += _files(base, name)
     return sorted(found)
+
+
+def _all_files(name: str) -> Iterator[tuple[Path, str]]:
+    """Yield each file of a package, or that of a module, with the name of the package that it is in."""
+    place = _place(name)
+    if not place.is_dir():
+        yield place.with_suffix(".py"), name.rpartition(".")[0]
+    for path in place.rglob("*.py"):
+        yield path, ".".join([name, *path.relative_to(place).parent.parts])
 
 
 @cache

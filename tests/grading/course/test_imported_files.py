@@ -61,3 +61,17 @@ def test_each_way_to_import_is_followed(tmp_path, monkeypatch, text):
     names = {str(path.relative_to(tmp_path)) for path in imported_files("top.lesson")}
     assert names >= {"top/lesson/one.py", "top/checks.py", "top/near.py"}
     assert "top/far.py" not in names
+
+
+def test_a_lesson_may_be_one_module(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "single").mkdir()
+    (tmp_path / "single" / "one.py").write_text("import single.two")
+    (tmp_path / "single" / "two.py").touch()
+    assert [path.name for path in imported_files("single.one")] == ["one.py", "two.py"]
+
+
+@pytest.mark.parametrize("name", ["no_such_package", "course_utils.no_such_module"])
+def test_what_is_not_there_is_an_error(name):
+    with pytest.raises((ModuleNotFoundError, FileNotFoundError)):
+        imported_files(name)
