@@ -25,7 +25,7 @@ class Read(TypedDict):
 
     Args:
         kind: The name of its type if it is no sampler; otherwise empty.
-        lengths: Its length before and after it was read.
+        lengths: Its length before it was read, after its first number, and at the end.
         numbers: The numbers that it yields.
         again: Those that it yields when it is read again.
     """
@@ -150,8 +150,9 @@ def expect_lengths(evaluation: Evaluation, shares: Sequence[Read]) -> None:
                 raise Mistake(
                     "wrong_length",
                     f"With {evaluation}, rank {rank} yields {len(share['numbers'])} numbers, but the length "
-                    f"of its sampler is {length}: a progress bar and a loop over len(loader) batches rely "
-                    "on it.",
+                    f"of its sampler is {length} (before, after the first number, at the end: "
+                    f"{', '.join(map(str, share['lengths']))}). A progress bar and a loop over len(loader) "
+                    "batches rely on it.",
                 )
 
 

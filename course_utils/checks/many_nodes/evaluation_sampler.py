@@ -78,10 +78,12 @@ def probe(inputs: Inputs, sampler: Callable[..., Any]) -> Found:
             built = build(place)
             if not (isinstance(built, Iterable) and isinstance(built, Sized)):
                 return {"kind": type_name(built), "lengths": [], "numbers": [], "again": []}
-            before, numbers = len(built), _numbers(built, limit)
+            before, iterator = len(built), iter(built)
+            first = _numbers(iterator, 1)
+            meanwhile, numbers = len(built), first + _numbers(iterator, limit - 1)
         with processes.of_process(2 * place + 1):
             again, after = _numbers(built, limit), len(built)
-        return {"kind": "", "lengths": [before, after], "numbers": numbers, "again": again}
+        return {"kind": "", "lengths": [before, meanwhile, after], "numbers": numbers, "again": again}
 
     def read_in_turns() -> list[list[int]]:
         limit = max(evaluation.samples for evaluation in evaluations) + 1

@@ -106,7 +106,9 @@ class Builder:
         whole = [member for member in members if not member.damaged]
         return _damaged_tar(damage, tar, whole, whole, decoys)
 
-    def cut(self, damage: str, members: list[Member], left: int, header: bool) -> DamagedTar:
+    def cut(
+        self, damage: str, members: list[Member], left: int, header: bool, decoys: list[str] | None = None
+    ) -> DamagedTar:
         """Build a tar that ends inside its last member.
 
         Args:
@@ -114,6 +116,7 @@ class Builder:
             members: Its members.
             left: Bytes that are left of the header, or of the data and what pads them.
             header: Whether the cut is in the header.
+            decoys: Names in what looks like headers.
         """
         *before, last = members
         kept = self.blocks(last)
@@ -121,7 +124,7 @@ class Builder:
         found = before if header else members
         whole = members if not header and left >= len(last.data) else before
         tar = b"".join(map(self.blocks, before)) + kept
-        return _damaged_tar(damage, tar, found, whole)
+        return _damaged_tar(damage, tar, found, whole, decoys)
 
 
 def _is_header(block: bytes) -> bool:
@@ -214,15 +217,19 @@ def _looks_like_headers(builder: Builder) -> DamagedTar:
     """Put a small tar into a picture."""
     decoys, members = builder.sample(), builder.samples(3)
     inner = b"".join(map(builder.blocks, decoys))
-    picture = _one(members[2:4], PICTURE)
-    picture.data = builder.pixels(BLOCK) + inner + picture.data
+    _hide(builder, inner, _one(members[2:4], PICTURE))
     names = [decoy.name for decoy in decoys]
     return builder.tar("a tar with a picture whose data look like headers", members, names)
 
 
+def _hide(builder: Builder, blocks: bytes, picture: Member) -> None:
+    picture.data = builder.pixels(BLOCK) + blocks + picture.data
+
+
 def _orphans(builder: Builder) -> DamagedTar:
     """Leave out a label, a picture, the last label, and one of each of two neighbours of equal file name."""
-    no_label, no_picture, last = builder.sample("./train/img."), builder.sample(), builder.sample()
+    no_label, no_picture = builder.sample("./train/img."), builder.sample("train/img.v1.2.")
+    last = builder.sample()
     left, right = builder.sample("left/"), builder.sample("right/")
     number = left[0].key.removeprefix("left/")
     neighbours = [_one(left, PICTURE), _one(right, LABEL)]
@@ -235,8 +242,13 @@ def _orphans(builder: Builder) -> DamagedTar:
 def _cut_in_data(builder: Builder, label_first: bool) -> DamagedTar:
     members = [*builder.samples(3), *builder.sample(label_first=label_first)]
     members = members if label_first else members[:-1]
-    left = int(builder.rng.integers(1, len(members[-1].data)))
-    return builder.cut("a tar that is cut inside the data of a picture", members, left, header=False)
+    decoys = builder.sample()
+    blocks = b"".join(map(builder.blocks, decoys))
+    _hide(builder, blocks, members[-1])
+    left = int(builder.rng.integers(BLOCK + len(blocks), len(members[-1].data)))
+    names = [decoy.name for decoy in decoys]
+    damage = "a tar that is cut inside the data of a picture"
+    return builder.cut(damage, members, left, header=False, decoys=names)
 
 
 def _cut_in_header(builder: Builder) -> DamagedTar:
