@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
 from course_utils.grading.links import PAGE, PackageNames, redirect
-from course_utils.start_page import LessonFacts, read_facts, without_links
+from course_utils.start_page import MORE, LessonFacts, read_facts, without_links
 
 ALT_LENGTH = 300
 _LINK_OUTSIDE = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\(\.\./[^)]*\)")
@@ -34,9 +34,14 @@ class LessonPage:
     name: str
 
     @property
+    def folder_name(self) -> str:
+        """The name of the folder that holds the notebook."""
+        return self.name
+
+    @property
     def folder(self) -> Path:
         """The folder that students get."""
-        return self.course / "notebooks" / self.name
+        return self.course / "notebooks" / self.folder_name
 
     @property
     def released(self) -> NotebookNode:
@@ -62,7 +67,7 @@ class LessonPage:
         return self._read("solutions")
 
     def _read(self, folder: str) -> NotebookNode:
-        path = self.course / folder / self.name / f"{self.name}.ipynb"
+        path = self.course / folder / self.folder_name / f"{self.name}.ipynb"
         notebook: NotebookNode = nbformat.read(path, as_version=4)
         return notebook
 
@@ -106,6 +111,27 @@ class LessonPage:
             place = target / picture.relative_to(self.folder)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(picture.read_bytes())
+
+
+@dataclass(frozen=True)
+class OptionalPage(LessonPage):
+    """The optional notebook of a lesson."""
+
+    @property
+    def folder_name(self) -> str:
+        """The name of the folder that holds the optional notebooks of all lessons."""
+        return MORE
+
+    @property
+    def title(self) -> str:
+        """The heading of the notebook."""
+        return self.released.cells[0].source.partition("\n")[0].removeprefix("# ")
+
+
+def optional_pages(course: Path, names: list[str]) -> list[OptionalPage]:
+    """Return the optional pages of those lessons that have one."""
+    pages = [OptionalPage(course, name) for name in names]
+    return [page for page in pages if (page.folder / f"{page.name}.ipynb").is_file()]
 
 
 def saved_outputs(solution: NotebookNode) -> dict[str, list[NotebookNode]]:

@@ -6,10 +6,11 @@ from pathlib import Path
 import nbformat
 
 from book import benchmark_pages, readme, room_pages
-from book.lesson_pages import LessonPage
+from book.lesson_pages import LessonPage, OptionalPage, optional_pages
 from book.open_links import OpenLinks
 from course_utils.grading.course.lesson import lesson_names
 from course_utils.grading.links import PAGE
+from course_utils.start_page import MORE
 
 
 def write_sources(course: Path, target: Path, links: OpenLinks) -> None:
@@ -20,14 +21,17 @@ def write_sources(course: Path, target: Path, links: OpenLinks) -> None:
         target: An empty folder.
         links: Where lessons can be opened.
     """
-    lessons = [LessonPage(course, name) for name in lesson_names(course / "solutions")]
+    names = lesson_names(course / "solutions")
+    lessons = [LessonPage(course, name) for name in names]
+    optional = optional_pages(course, names)
     write_lessons(lessons, target / "lessons", {one.name: links.of(one.name) for one in lessons})
+    write_optional(optional, target / "lessons" / MORE)
     write_rooms(course, target / "rooms")
     _write_benchmarks(course, target / "benchmarks")
     (target / "run_it_yourself.md").write_text(
         f"# Run the lessons yourself\n\n{_repository(links)}\n\n{readme.run_it_yourself(course)}"
     )
-    (target / "index.md").write_text(_index(course, lessons))
+    (target / "index.md").write_text(_index(course, lessons, optional))
 
 
 def write_lessons(lessons: list[LessonPage], target: Path, links: dict[str, str]) -> None:
@@ -41,6 +45,13 @@ def write_lessons(lessons: list[LessonPage], target: Path, links: dict[str, str]
         lesson.copy_files(folder)
         notebook = lesson.notebook(links[lesson.name])
         nbformat.write(notebook, folder / f"{lesson.name}.ipynb")
+
+
+def write_optional(pages: list[OptionalPage], target: Path) -> None:
+    """Write the optional notebooks, beside the folders of their lessons."""
+    target.mkdir()
+    for page in pages:
+        nbformat.write(page.notebook(links=""), target / f"{page.name}.ipynb")
 
 
 def write_rooms(course: Path, target: Path, for_teachers: bool = False) -> None:
@@ -77,14 +88,17 @@ def _repository(links: OpenLinks) -> str:
     return f"    git clone {links.repository}\n\nThe commands below run in the new folder."
 
 
-def _index(course: Path, lessons: list[LessonPage]) -> str:
+def _index(course: Path, lessons: list[LessonPage], optional: list[OptionalPage]) -> str:
     rows = [f"| [{one.title}](lessons/{one.name}/{one.name}.ipynb) | {one.minutes} |" for one in lessons]
     table = "\n".join(["| lesson | minutes |", "|---|---|", *rows])
     entries = [f"{one.title} <lessons/{one.name}/{one.name}>" for one in lessons]
+    further = [f"{one.title} <lessons/{MORE}/{one.name}>" for one in optional]
     more = ["run_it_yourself", "lessons/glossary", "benchmarks/index", "rooms/index"]
     return (
         f"# Feeding the GPU\n\n{readme.introduction(course)}\n\n## Lessons\n\n{table}\n\n"
-        f"{toctree(entries, 'Lessons', hidden=True)}\n{toctree(more, 'More', hidden=True)}"
+        f"{toctree(entries, 'Lessons', hidden=True)}\n"
+        f"{toctree(further, 'More on the lessons', hidden=True)}\n"
+        f"{toctree(more, 'More', hidden=True)}"
     )
 
 

@@ -2,8 +2,11 @@
 
 from collections import Counter
 
+import pytest
+
+from course_utils.start_page import MORE
 from tests.bank import answers
-from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read, solved
+from tests.lessons.lesson import COURSE, LESSONS, OPTIONAL, Lesson, asked, graded, read, solved
 
 
 def names(folder: str, pattern: str) -> set[str]:
@@ -15,7 +18,8 @@ def test_only_notebook_of_a_lesson_has_its_name(lesson: Lesson):
 
 
 def test_only_lessons_are_released():
-    assert names("notebooks", "*/") == {lesson.name for lesson in LESSONS}
+    assert names("notebooks", "*/") == {MORE, *(lesson.name for lesson in LESSONS)}
+    assert names(f"solutions/{MORE}", "*.ipynb") <= {lesson.name for lesson in LESSONS}
 
 
 def test_every_lesson_and_bank_of_answers_has_tested_checks():
@@ -24,8 +28,20 @@ def test_every_lesson_and_bank_of_answers_has_tested_checks():
     assert {f"test_{name}" for name in modules} <= names("tests/checks", "test_*.py")
 
 
-def test_graded_cells_are_exactly_the_checks(lesson: Lesson):
-    assert set(graded(read(lesson.solution))) == set(lesson.checks())
+def test_every_check_is_asked_in_the_lesson_or_in_its_optional_notebook(lesson: Lesson):
+    optional = [asked(read(one.solution)) for one in OPTIONAL if one.name == lesson.name]
+    in_lesson = asked(read(lesson.solution))
+    assert set(graded(read(lesson.solution))) == in_lesson
+    assert sorted([*in_lesson, *(name for names in optional for name in names)]) == sorted(lesson.checks())
+
+
+@pytest.mark.parametrize("optional", OPTIONAL, ids=lambda lesson: lesson.name)
+def test_optional_notebook_has_checks_without_points(optional: Lesson):
+    notebook = read(optional.solution)
+    assert not graded(notebook)
+    calls = {cell.source for cell in notebook.cells if "raises-exception" in cell.metadata.get("tags", [])}
+    for name in asked(notebook):
+        assert [call for call in calls if call.startswith(f"{optional.module_name}.{name}(")]
 
 
 def test_graded_cell_only_calls_its_check(lesson: Lesson):

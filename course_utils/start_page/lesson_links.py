@@ -8,17 +8,28 @@ from course_utils.start_page.lesson_facts import LessonFacts
 ALL_LESSONS = f"[All lessons](../{INDEX})"
 
 
-def links_of(lesson: str, lessons: Sequence[LessonFacts]) -> str:
+MORE = "more"  # the folder of the optional notebooks, one a lesson, which nobody grades
+
+
+def links_of(lesson: str, lessons: Sequence[LessonFacts], more: bool = False) -> str:
     """Return the line of links of a lesson.
 
     Args:
         lesson: The lesson's name.
         lessons: All lessons, in their order.
+        more: The lesson has an optional notebook, too.
     """
     place = [one.name for one in lessons].index(lesson)
     around = {"previous": lessons[max(0, place - 1) : place], "next": lessons[place + 1 : place + 2]}
     links = [f"{word}: [{one.title}](../{one.path})" for word, found in around.items() for one in found]
-    return " · ".join([ALL_LESSONS, *links])
+    optional = [f"optional: [more on this lesson](../{MORE}/{lesson}.ipynb)"] if more else []
+    return " · ".join([ALL_LESSONS, *links, *optional])
+
+
+def link_back(lesson: str, lessons: Sequence[LessonFacts]) -> str:
+    """Return the line of links of a lesson's optional notebook."""
+    [core] = [one for one in lessons if one.name == lesson]
+    return f"{ALL_LESSONS} · lesson: [{core.title}](../{core.path})"
 
 
 def without_links(text: str) -> str:

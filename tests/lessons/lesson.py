@@ -11,25 +11,33 @@ from nbgrader.utils import is_grade, is_solution
 
 from course_utils.checks.core.check import Check
 from course_utils.grading.course.lesson import lesson_names
+from course_utils.start_page import MORE
 
 COURSE = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
 class Lesson:
+    """A lesson, or its optional notebook, which has neither marks nor points."""
+
     name: str
+    optional: bool = False
 
     @property
     def module_name(self) -> str:
         return self.name.split("_", 1)[1]
 
     @property
+    def folder(self) -> str:
+        return MORE if self.optional else self.name
+
+    @property
     def solution(self) -> Path:
-        return COURSE / "solutions" / self.name / f"{self.name}.ipynb"
+        return COURSE / "solutions" / self.folder / f"{self.name}.ipynb"
 
     @property
     def release(self) -> Path:
-        return COURSE / "notebooks" / self.name / f"{self.name}.ipynb"
+        return COURSE / "notebooks" / self.folder / f"{self.name}.ipynb"
 
     def checks(self) -> dict[str, Check]:
         return {name: value for name, value in vars(self.module()).items() if isinstance(value, Check)}
@@ -54,4 +62,12 @@ def solved(notebook: NotebookNode) -> dict[str, NotebookNode]:
     return {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if is_solution(cell)}
 
 
+def asked(notebook: NotebookNode) -> set[str]:
+    """Return the names of the exercises of a notebook, graded or not."""
+    return {name.removesuffix("_answer") for name in solved(notebook)}
+
+
 LESSONS = [Lesson(name) for name in lesson_names(COURSE / "solutions")]
+OPTIONAL = [
+    one for one in (Lesson(lesson.name, optional=True) for lesson in LESSONS) if one.solution.exists()
+]

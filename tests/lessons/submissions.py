@@ -7,12 +7,14 @@ from pathlib import Path
 import nbformat
 
 from tests.bank import Answer, answers
-from tests.lessons.lesson import Lesson, read, solved
+from tests.lessons.lesson import Lesson, graded, read, solved
 
 
 def rows(lesson: Lesson) -> list[list[Answer]]:
     """Return the answers in each submission: the k-th has the k-th answer to every exercise."""
-    banks = [list(bank) for _, bank in groupby(answers(lesson.module_name), key=lambda answer: answer.check)]
+    exercises = groupby(answers(lesson.module_name), key=lambda answer: answer.check)
+    with_marks = graded(read(lesson.solution))
+    banks = [list(bank) for check, bank in exercises if check in with_marks]
     return [[answer for answer in row if answer] for row in zip_longest(*banks)]
 
 

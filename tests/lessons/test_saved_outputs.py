@@ -4,16 +4,22 @@ import itertools
 import re
 from collections.abc import Iterator
 
+import pytest
 from nbformat import NotebookNode
 
 from course_utils.checks.core import wrap
-from tests.lessons.lesson import Lesson, code_cells, graded, read
+from tests.lessons.lesson import LESSONS, OPTIONAL, Lesson, code_cells, graded, read
 
 FIGURE = re.compile(r"<Figure size \d+x\d+ with \d+ Axes>")
 FOR_TOOLS = re.compile(r"# *(noqa|type: ignore|pragma|mypy|ruff)\b")
 EXERCISE = re.compile(r"^(#+) Exercise (\d+): ", re.MULTILINE)
 HEADING = re.compile(r"#+ ")
 LOCAL_PATH = re.compile(r"(?<![\w.])/(root|home|Users|tmp|work)/")
+
+
+NOTEBOOKS = pytest.mark.parametrize(
+    "lesson", [*LESSONS, *OPTIONAL], ids=lambda lesson: f"{lesson.folder}-{lesson.name}"
+)
 
 
 def text_of(output: NotebookNode) -> str:
@@ -27,6 +33,7 @@ def compared(cell: NotebookNode) -> bool:
     return not ignored and "NBVAL_" not in cell.source and bool(text.strip())
 
 
+@NOTEBOOKS
 def test_nbval_compares_most_outputs(lesson: Lesson):
     shown = [cell for cell in code_cells(read(lesson.solution)) if cell.outputs]
     kept = [cell for cell in shown if compared(cell)]
@@ -34,11 +41,13 @@ def test_nbval_compares_most_outputs(lesson: Lesson):
     assert len(kept) >= 2 / 3 * len(shown), f"{len(kept)} of {len(shown)} cells with output are compared"
 
 
+@NOTEBOOKS
 def test_outputs_come_from_one_run_from_top_to_bottom(lesson: Lesson):
     counts = [cell.execution_count for cell in code_cells(read(lesson.solution)) if cell.source.strip()]
     assert counts == list(range(1, len(counts) + 1))
 
 
+@NOTEBOOKS
 def test_no_cell_failed_or_wrote_to_stderr(lesson: Lesson):
     for cell in code_cells(read(lesson.solution)):
         for output in cell.outputs:
@@ -46,6 +55,7 @@ def test_no_cell_failed_or_wrote_to_stderr(lesson: Lesson):
             assert output.get("name") != "stderr", cell.source
 
 
+@NOTEBOOKS
 def test_saved_verdicts_are_wrapped_as_checks_print_them(lesson: Lesson):
     """nbval compares them."""
     saved = [text_of(output) for cell in code_cells(read(lesson.solution)) for output in cell.outputs]
@@ -54,12 +64,14 @@ def test_saved_verdicts_are_wrapped_as_checks_print_them(lesson: Lesson):
     assert len(verdicts) >= len(graded(read(lesson.solution)))
 
 
+@NOTEBOOKS
 def test_no_output_contains_a_local_path(lesson: Lesson):
     for cell in code_cells(read(lesson.solution)):
         for output in cell.outputs:
             assert not LOCAL_PATH.search(text_of(output)), cell.source
 
 
+@NOTEBOOKS
 def test_shown_code_has_no_comments_for_tools(lesson: Lesson):
     """Neither in cells nor in the sources that they print."""
     for cell in code_cells(read(lesson.solution)):
@@ -67,16 +79,19 @@ def test_shown_code_has_no_comments_for_tools(lesson: Lesson):
             assert not FOR_TOOLS.search(text), cell.id
 
 
+@NOTEBOOKS
 def test_notebook_has_no_widget_state(lesson: Lesson):
     assert "widgets" not in read(lesson.solution).metadata
 
 
+@NOTEBOOKS
 def test_every_image_has_alt_text(lesson: Lesson):
     for cell in read(lesson.solution).cells:
         if cell.cell_type == "markdown":
             assert "![](" not in cell.source, "an image without alt text"
 
 
+@NOTEBOOKS
 def test_every_figure_is_described_below_it(lesson: Lesson):
     cells = read(lesson.solution).cells
     for cell, *below in (cells[place:] for place in range(len(cells))):
@@ -89,6 +104,7 @@ def texts(lesson: Lesson) -> Iterator[tuple[str, str]]:
     return ((cell.id, cell.source) for cell in read(lesson.solution).cells if cell.cell_type == "markdown")
 
 
+@NOTEBOOKS
 def test_no_text_names_a_cell_by_its_id(lesson: Lesson):
     """JupyterLab does not show ids. One without a hyphen may also be a name in code."""
     ids = {cell.id for cell in read(lesson.solution).cells if "-" in cell.id}
@@ -102,6 +118,7 @@ def test_exercises_are_numbered_and_have_headings_of_one_level(lesson: Lesson):
     assert len({level for level, _ in found}) == 1
 
 
+@NOTEBOOKS
 def test_blank_line_below_every_heading(lesson: Lesson):
     for cell, text in texts(lesson):
         for line, below in itertools.pairwise(text.splitlines()):
@@ -120,6 +137,7 @@ def test_every_lesson_opens_and_closes_alike(lesson: Lesson):
     assert re.findall(r"^\*\*(.+?)\*\*", opening, re.MULTILINE) == ["You will learn", "You need", "Time"]
 
 
+@NOTEBOOKS
 def test_folded_answer_ends_its_cell(lesson: Lesson):
     """What stands below it would give it away."""
     for cell, text in texts(lesson):

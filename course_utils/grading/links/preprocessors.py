@@ -13,7 +13,7 @@ from course_utils.grading.links.glossary import PAGE, Glossary
 from course_utils.grading.links.linker import Entry, Linker
 from course_utils.grading.links.outward_links import to_book
 from course_utils.grading.links.package_names import PackageNames
-from course_utils.start_page import LessonFacts, links_of, read_facts
+from course_utils.start_page import MORE, LessonFacts, link_back, links_of, read_facts
 
 
 class LinkText(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no type information
@@ -37,13 +37,21 @@ class LinkLessons(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has n
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:  # noqa: ANN401 - nbconvert's own
         """Add the links to `nb`, whose folder stands among those of the other lessons."""
         folder = Path(resources["metadata"]["path"]).absolute()
-        line = links_of(folder.name, facts_of_all(folder.parent))
+        line = _links(folder, resources["metadata"]["name"])
         texts = [cell for cell in nb.cells if cell.cell_type == "markdown"]
         if texts:
             texts[-1].source = f"{texts[-1].source}\n\n{line}"
             title, _, rest = texts[0].source.partition("\n")
             texts[0].source = f"{title}\n\n{line}\n{rest}"
         return nb, resources
+
+
+def _links(folder: Path, notebook: str) -> str:
+    """Return the line of links of a notebook: of a lesson, or of the optional one of a lesson."""
+    lessons = facts_of_all(folder.parent)
+    if folder.name == MORE:
+        return link_back(notebook, lessons)
+    return links_of(folder.name, lessons, more=(folder.parent / MORE / f"{folder.name}.ipynb").is_file())
 
 
 def facts_of_all(lessons: Path) -> list[LessonFacts]:

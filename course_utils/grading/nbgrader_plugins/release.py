@@ -14,7 +14,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from course_utils.grading.course import lesson_names
 from course_utils.grading.links import PAGE
-from course_utils.start_page import INDEX
+from course_utils.start_page import INDEX, MORE
 
 SUMS = "SHA256SUMS"  # digests of a release's files, in the format of `sha256sum --check`
 
@@ -24,7 +24,7 @@ class EditedError(Exception):
 
 
 def generate(course: Path, target: Path) -> None:
-    """Generate the release of every lesson.
+    """Generate the release of every lesson, and of what is optional beside the lessons.
 
     Args:
         course: The course's folder, with `nbgrader_config.py` and `solutions/`.
@@ -40,8 +40,9 @@ def generate(course: Path, target: Path) -> None:
     config.CourseDirectory.release_directory = str(target.absolute())
     # As `nbgrader generate_assignment --no-db` sets it: the gradebook stays unchanged.
     config.GenerateAssignment.no_database, config.SaveCells.enabled = True, False
-    for lesson in lesson_names(course / "solutions"):
-        config.CourseDirectory.assignment_id = lesson
+    more = [MORE] if (course / "solutions" / MORE).is_dir() else []
+    for assignment in [*lesson_names(course / "solutions"), *more]:
+        config.CourseDirectory.assignment_id = assignment
         folders = CourseDirectory(config=config)
         GenerateAssignment(coursedir=folders, config=config).start()
     if (course / "solutions" / PAGE).is_file():

@@ -3,8 +3,8 @@
 import re
 
 from course_utils.grading.links.preprocessors import facts_of_all
-from course_utils.start_page import ALL_LESSONS, INDEX, links_of, without_links
-from tests.lessons.lesson import COURSE, LESSONS, Lesson, read
+from course_utils.start_page import ALL_LESSONS, INDEX, MORE, links_of, without_links
+from tests.lessons.lesson import COURSE, LESSONS, OPTIONAL, Lesson, read
 
 NAMES = [one.name for one in LESSONS]
 ANY_LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
@@ -15,10 +15,12 @@ def test_released_lesson_links_to_its_neighbours_and_the_start_page(lesson: Less
     texts = [cell.source for cell in read(lesson.release).cells if cell.cell_type == "markdown"]
     place = NAMES.index(lesson.name)
     around = NAMES[max(0, place - 1) : place] + NAMES[place + 1 : place + 2]
-    wanted = [f"../{INDEX}", *(f"../{name}/{name}.ipynb" for name in around)]
+    has_more = lesson.name in {one.name for one in OPTIONAL}
+    more = [f"../{MORE}/{lesson.name}.ipynb"] if has_more else []
+    wanted = [f"../{INDEX}", *(f"../{name}/{name}.ipynb" for name in around), *more]
     top, end = texts[0].split("\n\n")[1], texts[-1].split("\n\n")[-1]
     assert LINK.findall(top) == LINK.findall(end) == wanted
-    assert top == end == links_of(lesson.name, facts_of_all(COURSE / "solutions"))
+    assert top == end == links_of(lesson.name, facts_of_all(COURSE / "solutions"), has_more)
     assert sum(ALL_LESSONS in text for text in texts) == 2
 
 

@@ -1,0 +1,87 @@
+"""A lesson is as long as it announces: words, cells, names, and minutes by a model of a reader."""
+
+import ast
+import re
+
+import pytest
+
+from book.lesson_pages import LessonPage
+from book.teachers.guide import read_guide
+from course_utils.quiz import questions_of
+from tests.lessons.lesson import COURSE, Lesson, code_cells, read
+
+WORDS, CELLS, NAMES, LINES = 3_000, 32, 12, 25
+WORDS_PER_MINUTE, LINES_PER_MINUTE, MINUTES_PER_CELL, MINUTES_PER_QUESTION = 150, 40, 0.6, 2
+NOT_YET_SHORT = {
+    "01_jpeg_vs_zip",
+    "02_multi_worker_handles",
+    "03_gpu_pipelining",
+    "04_packed_formats",
+    "05_many_nodes",
+}
+_SOLUTION = re.compile(r"^ *### BEGIN SOLUTION\n.*?^ *### END SOLUTION$", re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture
+def short(lesson: Lesson) -> Lesson:
+    if lesson.name in NOT_YET_SHORT:
+        pytest.skip(f"{lesson.name} is not yet shortened")
+    return lesson
+
+
+def words(lesson: Lesson) -> int:
+    texts = [cell.source for cell in read(lesson.release).cells if cell.cell_type == "markdown"]
+    return sum(len(text.split()) for text in texts)
+
+
+def lines(lesson: Lesson) -> list[int]:
+    """The lines of each code cell that a student reads: what they write is in the minutes of the exercise."""
+    sources = [_SOLUTION.sub("", cell.source) for cell in code_cells(read(lesson.solution))]
+    return [len([line for line in source.splitlines() if line.strip()]) for source in sources]
+
+
+def imported(lesson: Lesson) -> set[str]:
+    source = "\n".join(
+        cell.source for cell in code_cells(read(lesson.solution)) if cell.source[:1] not in "%!"
+    )
+    found = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+    return {
+        name.name for node in found if (node.module or "").startswith("course_utils") for name in node.names
+    }
+
+
+def minutes(lesson: Lesson) -> float:
+    guide = read_guide(lesson.name)
+    assert guide
+    exercises = sum(one.minutes for one in guide.exercises.values())
+    reading = words(lesson) / WORDS_PER_MINUTE + sum(lines(lesson)) / LINES_PER_MINUTE
+    return (
+        reading
+        + MINUTES_PER_CELL * len(lines(lesson))
+        + MINUTES_PER_QUESTION * len(questions_of(lesson.name[:2]))
+        + exercises
+    )
+
+
+def test_lesson_keeps_its_budget(short: Lesson):
+    assert words(short) <= WORDS
+    assert len(lines(short)) <= CELLS
+    assert max(lines(short)) <= LINES
+    assert len(imported(short)) <= NAMES, imported(short)
+
+
+def test_announced_minutes_are_true(short: Lesson):
+    assert minutes(short) <= int(LessonPage(COURSE, short.name).minutes)
+
+
+def test_lesson_ends_with_a_quiz_of_three_questions(short: Lesson):
+    [cell] = [cell for cell in code_cells(read(short.solution)) if cell.source.startswith("quiz.check(")]
+    number, *choices = ast.literal_eval(f"({cell.source.removeprefix('quiz.check(')}")
+    assert number == short.name[:2]
+    assert len(choices) == len(questions_of(number)) == 3
+    assert set(choices) == {"?"}, "the solution is shown to students, too"
+
+
+def test_questions_have_letters_from_a_to_c(short: Lesson):
+    for question in questions_of(short.name[:2]):
+        assert sorted([question.right, *question.hints]) == ["a", "b", "c"]
