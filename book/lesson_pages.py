@@ -125,7 +125,7 @@ class OptionalPage(LessonPage):
     @property
     def title(self) -> str:
         """The heading of the notebook."""
-        return self.released.cells[0].source.partition("\n")[0].removeprefix("# ")
+        return str(self.released.cells[0].source).partition("\n")[0].removeprefix("# ")
 
 
 def optional_pages(course: Path, names: list[str]) -> list[OptionalPage]:
