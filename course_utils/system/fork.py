@@ -4,6 +4,7 @@ import gc
 import multiprocessing
 import os
 import pickle
+import select
 import signal
 import sys
 import warnings
@@ -58,11 +59,14 @@ def in_child(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) ->
 
 
 @contextmanager
-def waiting_child(function: Callable[[Callable[[], bytes]], _R]) -> Iterator[Callable[[bytes], _R]]:
+def waiting_child(
+    function: Callable[[Callable[[], bytes]], _R], patience: float | None = None
+) -> Iterator[Callable[[bytes], _R]]:
     """Fork a child now that gets its data later: it knows nothing of what happens here in between.
 
     Args:
         function: Called in the child with a function that waits for the data and returns them.
+        patience: Seconds after which the context begins although the child does not wait; None for no limit.
 
     Yields:
         A function to call once with the data, which waits for the child's result, as `in_child` does. The
@@ -84,12 +88,13 @@ def waiting_child(function: Callable[[Callable[[], bytes]], _R]) -> Iterator[Cal
     os.close(writer)
     os.close(data_reader)
     with os.fdopen(reader, "rb") as results, os.fdopen(data_writer, "wb") as pipe:
-        results.read(1)
+        waits = bool(select.select([results], [], [], patience)[0])
+        results.read(1 if waits else 0)
 
         def send(data: bytes) -> _R:
             with suppress(BrokenPipeError), pipe:  # of a child that has died
                 pipe.write(len(data).to_bytes(_PREFIX, "little") + data)
-            returned: _R = _result(results.read())
+            returned: _R = _result(results.read() if waits else results.read().removeprefix(b"!"))
             return returned
 
         yield send

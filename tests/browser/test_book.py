@@ -326,6 +326,9 @@ def test_results_of_a_search_can_be_read_in_the_dark_and_on_a_phone(
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     page.evaluate(axe)
     assert not violations(page, CONTRAST)
+    page.goto(f"{address}{kind}/site/search.html?q=cache")
+    first = page.locator("ul.search li a").first
+    assert "course_utils." not in first.inner_text()  # text that explains stands above code
     page.close()
 
 

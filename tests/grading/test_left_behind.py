@@ -61,6 +61,16 @@ numbers = TensorDataset(torch.arange(100))
 left_open = iter(DataLoader(numbers, batch_size=10, num_workers=2, multiprocessing_context="fork"))
 next(left_open)
 """
+# It draws from the generators that checks watch, and computes while they fork processes.
+TRAINING = """
+import random, threading, numpy, torch
+def train():
+    layer = torch.nn.Linear(64, 64)
+    while True:
+        inputs = torch.randn(32, 64) + random.random() + numpy.random.random()
+        torch.nn.functional.dropout(layer(inputs)).sum().backward()
+threading.Thread(target=train, daemon=True).start()
+"""
 
 try:
     KIND = backends.choose()
@@ -94,7 +104,7 @@ def test_first_answer_earns_nothing_for_later_ones(sandboxes, name):
 
 
 @pytest.mark.parametrize("check", RIGHT)
-def test_loader_that_is_left_open_costs_no_right_answer(sandboxes, check):
+def test_what_a_cell_leaves_running_costs_no_right_answer(sandboxes, check):
     right = RIGHT[check]
-    found, error = grade_answer(sandboxes, right.lesson, check, right.source + OPEN_LOADER)
+    found, error = grade_answer(sandboxes, right.lesson, check, right.source + OPEN_LOADER + TRAINING)
     assert (found["status"], error) == ("right", ""), found

@@ -92,3 +92,16 @@ def test_alarm_of_a_child_is_not_answered_by_the_callers_handler():
             in_child(lambda: [signal.raise_signal(signal.SIGALRM), os._exit(0)])
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+def test_child_that_waits_elsewhere_is_left_alone_after_a_while():
+    reader, writer = os.pipe()
+
+    def wait_elsewhere(wait):
+        return os.read(reader, 1), wait()
+
+    with waiting_child(wait_elsewhere, patience=0) as send:
+        os.write(writer, b"a")
+        assert send(b"b") == (b"a", b"b")
+    os.close(reader)
+    os.close(writer)

@@ -97,6 +97,13 @@ def _not_once(
 ) -> Mistake:
     twice = f"sample {doubled[0]} comes more than once (on {_ranks(yielded, doubled[0])})" if doubled else ""
     never = f"sample {missing[0]} is never evaluated" if missing else ""
+    if not missing and all(own[:1] == own[1:2] and len(set(own)) == len(own) - 1 for own in yielded if own):
+        return Mistake(
+            "begins_again",
+            f"With {evaluation}, {twice}: an iterator of your sampler begins again when iter() is called on "
+            "it. A DataLoader does so for each batch, and would get the first one again and again. Let "
+            "__iter__ return a new iterator each time.",
+        )
     if all(len(set(own)) == evaluation.samples for own in yielded):
         return Mistake(
             "every_rank_has_all",

@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 from course_utils.checks.core import Mistake, ProcessStates, environment, type_name
 
 LONGEST_STATE = 300  # characters
+MANY_JOBS = 200  # so that a state that grows by three characters a job, or two epochs, becomes too long
 NOT_JSON = "null"
 _ENDED = object()
 
@@ -99,6 +100,21 @@ def most_steps(training: Training) -> int:
     return training["first"]["samples"] // training["first"]["batch_size"] + 3
 
 
+def state_after_jobs(resume: Callable[..., Any], jobs: int) -> str:
+    """Return the state, as JSON, after as many jobs of one step each, with two steps an epoch.
+
+    The jobs end where `resume` yields no step, or none that can be saved.
+    """
+    state = environment.json.dumps({"samples": 3, "batch_size": 2, "seed": 1, "epoch": 0, "consumed": 0})
+    for _ in range(jobs):
+        pair = next(iter(resume(environment.json.loads(state), 0, 1)), None)
+        step, _ = describe(pair)
+        if is_malformed(step):
+            break
+        state = step["state"]
+    return state
+
+
 def describe(pair: object) -> tuple[StepRecord, object]:
     """Return what a step yields as plain data, and its state as it is."""
     found: StepRecord = {"problem": "", "numbers": [], "state": ""}
@@ -125,6 +141,21 @@ def state_text(state: object) -> str:
         return environment.json.dumps(state)
     except (TypeError, ValueError, RecursionError):
         return NOT_JSON
+
+
+def expect_bounded(state: str) -> None:
+    """Check the state after many short jobs.
+
+    Raises:
+        Mistake: It has become too long.
+    """
+    if len(state) > LONGEST_STATE:
+        raise Mistake(
+            "state_grows",
+            f"After {MANY_JOBS} short jobs in {MANY_JOBS // 2} epochs of 3 samples, the state has "
+            f"{len(state)} characters as JSON: it becomes longer with each job or epoch. Save where the "
+            "training is, not how it came there.",
+        )
 
 
 def expect_form(training: Training, records: list[JobRecord]) -> None:

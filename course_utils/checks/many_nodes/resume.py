@@ -20,13 +20,16 @@ from course_utils.checks.core import (
 )
 from course_utils.checks.many_nodes._resumed_epochs import expect_orders, expect_training
 from course_utils.checks.many_nodes._steps import (
+    MANY_JOBS,
     Job,
     JobRecord,
     Rank,
     Training,
+    expect_bounded,
     expect_form,
     is_malformed,
     most_steps,
+    state_after_jobs,
     state_text,
 )
 from course_utils.system import in_child
@@ -38,10 +41,11 @@ GROUPS = ((ALONE,), (OTHER,), (OTHER_SEED,), (RESUMED, OTHER_RESUMED))
 
 
 class Found(TypedDict):
-    """What the jobs of each training did, and the names of global generators that changed."""
+    """What the jobs of each training did, the names of global generators that changed, and a late state."""
 
     trainings: AttemptOf[list[list[JobRecord]]]
     changed: list[str]
+    late: AttemptOf[str]
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
@@ -105,7 +109,7 @@ def probe(inputs: Inputs, resume: Callable[..., Any]) -> Found:
         done, drawn = in_child(_run_jobs, trainings, place, states, resume)
         changed |= drawn
         if "error" in done:
-            return {"trainings": {"error": done["error"]}, "changed": sorted(changed)}
+            return {"trainings": {"error": done["error"]}, "changed": sorted(changed), "late": {"value": ""}}
         for number, record in done["value"].items():
             records[number].append(record)
         states = {
@@ -113,7 +117,8 @@ def probe(inputs: Inputs, resume: Callable[..., Any]) -> Found:
             for number, record in done["value"].items()
             if place + 1 < len(trainings[number]["jobs"])
         }
-    return {"trainings": {"value": records}, "changed": sorted(changed)}
+    late = in_child(attempt, lambda: state_after_jobs(resume, MANY_JOBS))
+    return {"trainings": {"value": records}, "changed": sorted(changed), "late": late}
 
 
 def _run_jobs(
@@ -180,6 +185,7 @@ def judge(truth: Truth, found: Evidence) -> str:
     orders = expect_orders(trainings[:RESUMED], records[:RESUMED])
     expect_training(trainings[RESUMED], records[RESUMED], orders[ALONE])
     expect_training(trainings[OTHER_RESUMED], records[OTHER_RESUMED], orders[OTHER])
+    expect_bounded(value_of(found["late"]))
     return (
         "On any number of ranks, each epoch goes on with the sample after the last one that was trained, to "
         "its end, and the next one has a new order."

@@ -26,6 +26,7 @@ from course_utils.checks.many_nodes._staging import (
     expect_kept,
     expect_killed,
     expect_looked_at,
+    expect_not_moved,
     expect_not_opened,
     expect_one_copier,
     expect_opened_once,
@@ -165,6 +166,7 @@ def judge(truth: Truth, found: Found) -> str:
         for name, outcome in zip(TWINS, found["twins"][1], strict=True)
     }
     expect_files(truth["strays"] | copies, found["files"])
+    expect_not_moved(found["twins"])
     expect_repaired(content[CUT], found["repaired"][CUT], "size")
     expect_repaired(content[FLIPPED], found["repaired"][FLIPPED], "checksum")
     expect_looked_at(content[AGAIN], found["in_process"])

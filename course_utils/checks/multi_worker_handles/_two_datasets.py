@@ -1,8 +1,10 @@
 """The verdict on two datasets that are read in turn, and must share nothing."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Generic, TypedDict, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 
@@ -10,6 +12,7 @@ from course_utils.checks.core import Mistake, SampleRecord, Truth, attempt, deco
 from course_utils.system import in_child, waiting_child
 
 T = TypeVar("T")
+_READABLE = WeakSet[Callable[..., Any]]()  # of which a check has read datasets, in this notebook
 _ADVICE = (
     "Keep everything on `self`, not on the class or in the module, or add the path to the key of a table."
 )
@@ -23,12 +26,22 @@ class Together(TypedDict, Generic[T], total=False):
     alone: bool
 
 
-def read_together(read: Callable[[], object], alone: Sequence[Callable[[], object]]) -> Together[Any]:
-    """Read both datasets in turn; where that fails, read each in a process where there is no other."""
+def read_together(
+    read: Callable[[], object], alone: Sequence[Callable[[], object]], dataset_class: Callable[..., Any]
+) -> Together[Any]:
+    """Read both datasets in turn; where that fails, read each in a process where there is no other.
+
+    What a class shares may hold datasets of an earlier check in the same notebook: then not even one alone
+    can be read, and what counts is whether it could be, once.
+    """
     with waiting_child(partial(_can_be_read, alone)) as ask:  # forked now: it knows nothing of later datasets
         attempted: Together[Any] = attempt(read)  # type: ignore[assignment]
-        if "error" in attempted:
-            attempted["alone"] = ask(b"!")
+        is_readable = "error" not in attempted or ask(b"!") or dataset_class in _READABLE
+    if is_readable:
+        with contextlib.suppress(TypeError):  # of what takes no weak references
+            _READABLE.add(dataset_class)
+    if "error" in attempted:
+        attempted["alone"] = is_readable
     return attempted
 
 

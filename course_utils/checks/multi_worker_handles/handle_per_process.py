@@ -90,7 +90,7 @@ def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Together[Reads]:
         one, two = (partial(dataset_class, folder / pack) for pack in PACKS)
         mirrored = partial(two, transform=_mirror)
         alone = [partial(_read_alone, create) for create in (one, mirrored)]
-        return read_together(lambda: _read(inputs, folder, one, mirrored), alone)
+        return read_together(lambda: _read(inputs, folder, one, mirrored), alone, dataset_class)
 
 
 def _read(inputs: Inputs, folder: Path, one: Callable[[], Any], two: Callable[[], Any]) -> Reads:

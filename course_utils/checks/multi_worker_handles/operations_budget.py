@@ -83,7 +83,7 @@ def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Together[Reads]:
     """Create two datasets, read from them in turn in this process, then in two children, as workers do."""
     with folder_with(inputs["files"], read_only=True) as folder, ignore_warnings():
         alone = [partial(_read_alone, dataset_class, folder / name) for name in inputs["orders"]]
-        return read_together(lambda: _read(inputs, folder, dataset_class), alone)
+        return read_together(lambda: _read(inputs, folder, dataset_class), alone, dataset_class)
 
 
 def _read(inputs: Inputs, folder: Path, dataset_class: Callable[..., Any]) -> Reads:

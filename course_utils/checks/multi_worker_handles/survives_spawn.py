@@ -96,7 +96,7 @@ def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Together[dict[st
         mark(folder, STARTED)
         creates = {name: partial(dataset_class, folder / name, flip) for name, flip in PACKS.items()}
         alone = [partial(_read_alone, create, orders[name]) for name, create in creates.items()]
-        return read_together(lambda: _travel(creates, orders, folder, send), alone)
+        return read_together(lambda: _travel(creates, orders, folder, send), alone, dataset_class)
 
 
 def _travel(

@@ -9,12 +9,9 @@ import base64
 import fcntl
 import importlib
 import os
-import signal
 import sys
 import tempfile
-import threading
 import traceback
-import tracemalloc
 import types
 from multiprocessing import current_process
 from pathlib import Path
@@ -27,6 +24,7 @@ from traitlets.config import Config
 
 from course_utils.checks.core import Check, crash_report, evidence
 from course_utils.checks.world import Handle
+from course_utils.grading.sandbox.left_running import stop_threads, stop_timers, stop_tracing
 from course_utils.grading.sandbox.protocol import (
     MAX_PICTURE_BYTES,
     MAX_PICTURES,
@@ -137,7 +135,7 @@ def serve_steps(channel: Channel, shell: InteractiveShell) -> NoReturn:
     while True:
         step = channel.receive(StepRequest)
         reply = _run_check(shell, step) if step.check else _run_cell(shell, step)
-        _stop_timers()
+        stop_timers()
         reply.pictures, reply.text = display.take(), output.take(step.output_kb)
         channel.send(reply)
 
@@ -176,7 +174,8 @@ def _stopped_at(shell: InteractiveShell, error: BaseException) -> int:
 
 def _run_check(shell: InteractiveShell, step: StepRequest) -> StepReply:
     try:
-        _stop_tracing()
+        stop_tracing()
+        stop_threads(shell.user_ns)
         check: Check = getattr(importlib.import_module(step.module), step.check)
         try:
             answers = eval(f"({step.source})", shell.user_ns)
@@ -186,20 +185,3 @@ def _run_check(shell: InteractiveShell, step: StepRequest) -> StepReply:
         return StepReply(evidence=check.run_probe(step.inputs, *answers, handle=handle))
     except BaseException as error:  # SystemExit, too, is a crash of the answer
         return StepReply(evidence=evidence.encode({"crash": crash_report(error)}))
-
-
-def _stop_timers() -> None:
-    """Stop what a cell has set for itself: an alarm would interrupt another cell, or the reply."""
-    for timer in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF):
-        signal.setitimer(timer, 0)
-
-
-def _stop_tracing() -> None:
-    """Stop tracers and profilers that a cell has left, with which a check takes many times as long."""
-    tracemalloc.stop()
-    for module in (sys, threading):
-        module.settrace(None)
-        module.setprofile(None)
-    if sys.version_info >= (3, 12):
-        for tool in filter(sys.monitoring.get_tool, range(6)):
-            sys.monitoring.set_events(tool, 0)

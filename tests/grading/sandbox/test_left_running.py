@@ -36,6 +36,18 @@ LEFT = {
         "_ = signal.signal(signal.SIGALRM, ring)\n_ = signal.setitimer(signal.ITIMER_REAL, 30)",
         "signal.getitimer(signal.ITIMER_REAL)[0] > 0",
     ),
+    "a training": (
+        "import threading\ndef train():\n    while True:\n        try:\n            sum(range(1000))\n"
+        "        except Exception:\n            pass\n"
+        "training = threading.Thread(target=train, daemon=True)\ntraining.start()",
+        "training.is_alive()",
+    ),
+    "all but a thread that waits for work": (
+        "import queue, threading\nwork = queue.Queue()\n"
+        "def serve():\n    while True:\n        work.get()()\n        work.task_done()\n"
+        "threading.Thread(target=serve, daemon=True).start()",
+        "work.put(lambda: None) or work.join() or False",
+    ),
 }
 
 
@@ -51,5 +63,5 @@ def test_check_does_not_meet_what_a_cell_has_left(left):
     limits = Limits(cell_seconds=10)
     with Sandbox(KINDS[0], ("numpy",), limits, readable=[TOY], module_folders=[TOY]) as sandbox:
         *_, checked, after = sandbox.run(steps, {}).values()
-    assert evidence.decode(checked.evidence, dict) == {"evidence": {"value": 6}}
+    assert evidence.decode(checked.evidence, dict)["evidence"] == {"value": 6}
     assert after.text == "False\n"

@@ -5,6 +5,7 @@ from .calls import Stage as Stage
 from .copies import Repaired as Repaired
 from .copies import expect_files as expect_files
 from .copies import expect_looked_at as expect_looked_at
+from .copies import expect_not_moved as expect_not_moved
 from .copies import expect_not_opened as expect_not_opened
 from .copies import expect_opened_once as expect_opened_once
 from .copies import expect_published as expect_published

@@ -21,6 +21,7 @@ BLOCKED, DIED = "blocked", "died"
 PUBLISHED = " (and a copy has got its name)"  # ends the error of such a call
 BEGINS, ENDS = "begins", "ends"
 _PATIENCE = 30  # seconds until the kernel ends a process that waits where nothing sees it
+_UNSEEN = 6  # seconds after which a process counts as waiting, as for a lock that another program takes
 Stage = Callable[..., object]
 
 
@@ -98,7 +99,7 @@ def call_twice(
 def paused_call(
     stage: Stage, source: Path, scratch: Path, moment: Moment, tell: Callable[[str], object]
 ) -> Iterator[Callable[[], Outcome]]:
-    """Call in a process that pauses once; the context begins when it does, or has returned.
+    """Call in a process that pauses once; the context begins when it does, has returned, or waits unseen.
 
     Args:
         stage: The student's function.
@@ -124,7 +125,7 @@ def paused_call(
         tell(ENDS)
         return outcome
 
-    with waiting_child(call_and_pause) as send:
+    with waiting_child(call_and_pause, _UNSEEN) as send:
         yield partial(_outcome, partial(send, b""))
 
 

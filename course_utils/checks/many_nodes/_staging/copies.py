@@ -143,21 +143,26 @@ def expect_looked_at(content: bytes, again: Outcome) -> None:
     expect_again(content, again, "for which the same process had called it before")
 
 
-def expect_published(calls: list[list[Outcome]]) -> None:
-    """Check how the copies of the first calls got their names."""
+def expect_not_moved(calls: list[list[Outcome]]) -> None:
+    """Check that the copies of the first calls were not moved from elsewhere."""
     for found in (outcome["value"] for outcome in calls[0]):
-        if found["grew"]:
-            raise Mistake(
-                "half_copy",
-                f"The copy ({found['name']}) was written under its final name. Others take it for whole. "
-                "Copy to another name in `scratch`, and rename the file when it is complete and checked.",
-            )
         if found["origin"]:
             raise Mistake(
                 "moved_from_elsewhere",
                 f"The copy was moved from {found['origin']}, which is outside `scratch`. Where that is on "
                 "another file system, os.replace fails, and shutil.move copies under the final name. Put the "
                 "temporary file into `scratch`, too.",
+            )
+
+
+def expect_published(calls: list[list[Outcome]]) -> None:
+    """Check that the first calls wrote no copy under its name."""
+    for found in (outcome["value"] for outcome in calls[0]):
+        if found["grew"]:
+            raise Mistake(
+                "half_copy",
+                f"The copy ({found['name']}) was written under its final name. Others take it for whole. "
+                "Copy to another name in `scratch`, and rename the file when it is complete and checked.",
             )
 
 
