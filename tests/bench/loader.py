@@ -38,8 +38,8 @@ from tests.bench.recording.environment import environment
 from tests.bench.recording.journal import Journal
 
 LIBRARIES = (
-    "torch", "torchvision", "pillow", "simplejpeg", "turbojpeg", "nvidia-dali-cuda130", "ffcv", "spdl",
-    "grain",
+    "torch", "torchcodec", "torchvision", "pillow", "simplejpeg", "turbojpeg", "nvidia-dali-cuda130", "ffcv",
+    "spdl", "grain",
 )  # fmt: skip
 # The code that is measured.
 MEASURED = (

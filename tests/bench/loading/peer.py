@@ -55,10 +55,10 @@ def peers() -> dict[str, Peer]:
 
 
 def decode(data: bytes | memoryview | np.ndarray) -> torch.Tensor:
-    """Decode with torchvision to uint8 (3, H, W)."""
-    from torchvision.io import decode_jpeg
+    """Decode with TorchCodec to uint8 (3, H, W)."""
+    from torchcodec.decoders import decode_jpeg
 
-    return decode_jpeg(torch.from_numpy(np.frombuffer(data, np.uint8).copy()))
+    return decode_jpeg(bytes(data))
 
 
 def open_with_pillow(data: bytes) -> "Image.Image":

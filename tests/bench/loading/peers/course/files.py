@@ -24,9 +24,9 @@ def batches(
 
 
 PEERS = {
-    "JPEG files, torchvision": Peer("torchvision", write, partial(batches, decode, False)),
+    "JPEG files, TorchCodec": Peer("TorchCodec", write, partial(batches, decode, False)),
     "JPEG files, Pillow": Peer("Pillow", write, partial(batches, decode_with_pillow, False)),
-    "JPEG files, torchvision, float": Peer(
-        "torchvision", write, partial(batches, decode, True), output="float32"
+    "JPEG files, TorchCodec, float": Peer(
+        "TorchCodec", write, partial(batches, decode, True), output="float32"
     ),
 }

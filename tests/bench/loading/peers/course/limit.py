@@ -69,7 +69,7 @@ def run_share(first: int) -> None:
     decode_share(first)
 
 
-DECODERS = {"simplejpeg": decode_with_simplejpeg, "torchvision": decode, "Pillow": decode_with_pillow}
+DECODERS = {"simplejpeg": decode_with_simplejpeg, "TorchCodec": decode, "Pillow": decode_with_pillow}
 PEERS = {
     f"limit: {name} alone": Peer(name, write, partial(Limit, decoder), limit=True, work=("images", "crops"))
     for name, decoder in DECODERS.items()

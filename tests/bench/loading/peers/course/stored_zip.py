@@ -41,10 +41,10 @@ def batches(
 
 
 PEERS = {
-    "stored zip, torchvision": Peer("torchvision", write, partial(batches, decode, False)),
+    "stored zip, TorchCodec": Peer("TorchCodec", write, partial(batches, decode, False)),
     "stored zip, Pillow": Peer("Pillow", write, partial(batches, decode_with_pillow, False)),
     "stored zip, raw": Peer("pixels", write_raw, partial(batches, pixels, False)),
-    "stored zip, torchvision, float": Peer(
-        "torchvision", write, partial(batches, decode, True), output="float32"
+    "stored zip, TorchCodec, float": Peer(
+        "TorchCodec", write, partial(batches, decode, True), output="float32"
     ),
 }

@@ -40,7 +40,7 @@ PEERS = {
         work=("crops",),
     )
     for kind, decoder, function in (
-        ("v2 on tensors", "torchvision", decode),
+        ("v2 on tensors", "TorchCodec", decode),
         ("v2 with Pillow", "Pillow", open_with_pillow),
     )
     for to_float in (False, True)

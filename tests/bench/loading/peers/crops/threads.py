@@ -1,4 +1,4 @@
-"""SPDL and Grain: threads that decode with torchvision and crop with torchvision v2."""
+"""SPDL and Grain: threads that decode with TorchCodec and crop with torchvision v2."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -21,7 +21,7 @@ def with_grain(to_float: bool, folder: Path, cores: int, batch_size: int) -> Ite
 
 PEERS = {
     f"{name}, crops{', float' * to_float}": Peer(
-        "torchvision",
+        "TorchCodec",
         writer,
         partial(batches, to_float),
         output="float32" if to_float else "uint8",

@@ -45,4 +45,4 @@ def epochs(
     return Reiterable(lambda: iter(dataset))
 
 
-PEERS = {"Grain": Peer("torchvision", write, batches)}
+PEERS = {"Grain": Peer("TorchCodec", write, batches)}

@@ -33,4 +33,4 @@ def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
     return make_dataloader(Samples(count, read), cores, batch_size)
 
 
-PEERS = {"HDF5": Peer("torchvision", write, batches)}
+PEERS = {"HDF5": Peer("TorchCodec", write, batches)}

@@ -20,4 +20,4 @@ def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
     return make_dataloader(Samples(len(table), lambda i: tuple(table[i].values())), cores, batch_size)
 
 
-PEERS = {"Hugging Face": Peer("torchvision", write, batches)}
+PEERS = {"Hugging Face": Peer("TorchCodec", write, batches)}

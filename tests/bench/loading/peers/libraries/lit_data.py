@@ -27,4 +27,4 @@ def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
     return make_dataloader(Images(str(folder)), cores, batch_size, StreamingDataLoader)
 
 
-PEERS = {"LitData": Peer("torchvision", write, batches)}
+PEERS = {"LitData": Peer("TorchCodec", write, batches)}

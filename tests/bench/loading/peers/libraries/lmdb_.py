@@ -34,4 +34,4 @@ def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
     return make_dataloader(Samples(count, read), cores, batch_size)
 
 
-PEERS = {"LMDB": Peer("torchvision", write, batches)}
+PEERS = {"LMDB": Peer("TorchCodec", write, batches)}

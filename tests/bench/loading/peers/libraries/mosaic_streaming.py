@@ -27,4 +27,4 @@ def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
     return make_dataloader(Images(local=str(folder), batch_size=batch_size, shuffle=False), cores, batch_size)
 
 
-PEERS = {"Streaming (MDS)": Peer("torchvision", write, batches)}
+PEERS = {"Streaming (MDS)": Peer("TorchCodec", write, batches)}

@@ -37,4 +37,4 @@ def epochs(
     return Reiterable(epoch)
 
 
-PEERS = {"SPDL, torchvision": Peer("torchvision", write, batches)}
+PEERS = {"SPDL, TorchCodec": Peer("TorchCodec", write, batches)}
