@@ -80,6 +80,10 @@ class FakeCuda:
         weakref.finalize(batch, self._freed.append, tensor).atexit = False
         return batch
 
+    def pinned(self, value: object = None) -> HostBatch:
+        """Return a tensor in page-locked memory of the host; `value` stands for its content."""
+        return HostBatch(self, value)
+
     def kernel(self, seconds: float, *batches: DeviceBatch) -> None:
         """Queue a kernel on the current stream.
 

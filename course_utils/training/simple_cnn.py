@@ -10,7 +10,9 @@ __all__ = ["SimpleCNN", "training_step"]
 
 
 class SimpleCNN(nn.Module):
-    """Three convolutions, global average pooling and a linear layer; images may have any size.
+    """Three convolutions, a mean over the image, a linear layer; images may have any size.
+
+    Lesson 03 shows this class; a test compares them.
 
     Args:
         num_classes: length of the output.

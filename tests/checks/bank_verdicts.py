@@ -15,7 +15,7 @@ from _pytest.mark import ParameterSet
 from course_utils.checks.core.check import Check, CheckFailed
 from course_utils.system import in_child
 from tests.bank import Answer, answers
-from tests.lessons.lesson import LESSONS, Lesson, code_cells, graded, read
+from tests.lessons.lesson import LESSONS, OPTIONAL, Lesson, code_cells, read
 
 # What an answer registers with the interpreter outlives it: it is judged in a process that ends afterwards.
 REGISTERS = ("register_at_fork", "addaudithook", "atexit")
@@ -102,8 +102,14 @@ def _lesson(answer: Answer) -> Lesson:
 
 @functools.cache
 def _cells(lesson: Lesson, check: str) -> tuple[types.CodeType, list[str]]:
-    """Return the compiled setup cells, and the names that the graded cell passes to the check."""
-    notebook = read(lesson.solution)
+    """Return the compiled setup cells, and the names that the check's cell passes to it."""
+    notebooks = [read(one.solution) for one in (lesson, *OPTIONAL) if one.name == lesson.name]
+    call = re.compile(rf"{lesson.module_name}\.{check}\((.*)\)")
+    [(notebook, found)] = [
+        (notebook, found)
+        for notebook in notebooks
+        for cell in code_cells(notebook)
+        if (found := call.fullmatch(cell.source))
+    ]
     setup = [cell.source for cell in code_cells(notebook) if "setup" in cell.metadata.get("tags", [])]
-    names = re.search(rf"\.{check}\((.*)\)", graded(notebook)[check].source)[1]
-    return compile("\n".join(setup), "setup", "exec"), names.split(", ")
+    return compile("\n".join(setup), "setup", "exec"), found[1].split(", ")

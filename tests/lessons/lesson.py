@@ -54,6 +54,11 @@ def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
+def fails_on_purpose(cell: NotebookNode) -> bool:
+    """Return whether a cell shows a traceback; the checks of exercises fail until they are solved."""
+    return "raises-exception" in cell.metadata.get("tags", []) and "nbval-ignore-output" in cell.metadata.tags
+
+
 def graded(notebook: NotebookNode) -> dict[str, NotebookNode]:
     return {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if is_grade(cell)}
 

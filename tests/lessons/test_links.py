@@ -11,7 +11,7 @@ from book.room_pages import room_names
 from course_utils.grading.links import PAGE, Glossary, PackageNames
 from course_utils.grading.site import student_repository
 from course_utils.start_page import INDEX, without_links
-from tests.lessons.lesson import COURSE, LESSONS, Lesson, code_cells, read
+from tests.lessons.lesson import COURSE, LESSONS, OPTIONAL, Lesson, code_cells, read
 
 LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]*)\)")
 ENTRY = re.compile(r"- \[[^\]]+\]\(https://\S+\): \S.*\.")
@@ -119,7 +119,7 @@ def test_every_name_of_the_package_that_a_text_mentions_is_a_link(lesson: Lesson
 
 
 def test_every_program_of_the_glossary_is_named_in_a_lesson():
-    named = {target for lesson in LESSONS for _, target in links(lesson)}
+    named = {target for lesson in (*LESSONS, *OPTIONAL) for _, target in links(lesson)}
     assert not {entry.name for entry in GLOSSARY.names.values() if entry.target not in named}
 
 

@@ -6,6 +6,8 @@ browser runs the release, and nbval the solution, with the default that there is
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,11 +15,12 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from tests.lessons import unsolved
-from tests.lessons.lesson import LESSONS, Lesson, code_cells, read
+from tests.lessons.lesson import LESSONS, Lesson, read
 
 HANDLES = [lesson for lesson in LESSONS if lesson.module_name == "multi_worker_handles"]
 pytestmark = pytest.mark.proof
 of_handles = pytest.mark.parametrize("lesson", HANDLES, ids=[lesson.name for lesson in HANDLES])
+ASK = "import multiprocessing; print(multiprocessing.get_start_method())"
 WHATEVER = """
 import multiprocessing
 
@@ -32,8 +35,8 @@ def run(path: Path, method: str, data: Path, scratch: Path, **options: object) -
     env = os.environ | {"COURSE_DATA": str(data), "PYTHONPATH": str(scratch)}
     notebook = NotebookClient(read(path), timeout=600, **options).execute(cwd=str(folder), env=env)
     assert unsolved.files(folder) == unsolved.files(path.parent)
-    [fresh] = [cell for cell in code_cells(notebook) if cell.id == "default-method"]
-    assert f"here: {method}" in fresh.outputs[0].text
+    fresh = subprocess.run([sys.executable, "-c", ASK], env=env, capture_output=True, text=True, check=True)
+    assert fresh.stdout.strip() == method
     return notebook
 
 

@@ -1,14 +1,12 @@
-"""The record of random crops: speeds of all rounds, from which lesson 03 and the book show ratios."""
+"""The record of random crops: speeds of all rounds, from which the book shows ratios."""
 
 import json
 from pathlib import Path
 
 from tests.bench.crop_record import plot, text
-from tests.bench.recording.notebook import write_cell
 
 RECORD = Path(__file__).parents[1] / "crop_ratios.json"
 PAGE, FIGURE = RECORD.with_name("crops.md"), RECORD.with_name("crops.svg")
-LESSON, CELL, AFTER = "03_gpu_pipelining", "crop-ratios", "crop-words"
 COLUMNS = {"warm": 1, "cold": 1, "first_s": 3, "compile_s": 1, "memory_mib": 0}  # and their decimal places
 KEPT = (
     "made", "machine", "python", "versions", "data", "images", "batch_size", "rounds", "missing", "uncached",
@@ -16,12 +14,11 @@ KEPT = (
 
 
 def write_record(report: dict) -> None:
-    """Write the record, and the page, the figure and the cell of lesson 03 that show it."""
+    """Write the record, and the page and the figure that show it."""
     record = recorded(report)
     RECORD.write_text(json.dumps(record, indent=1) + "\n")
     PAGE.write_text(text.page(record, FIGURE.name))
     plot.plot(record, FIGURE)
-    write_cell(LESSON, CELL, text.lesson_text(record), AFTER)
 
 
 def recorded(report: dict) -> dict:

@@ -1,12 +1,11 @@
-"""Lesson 03 and the book show what was recorded of random crops, and say where a peer wins."""
+"""The book shows what was recorded of random crops, and say where a peer wins."""
 
 import json
 
 import pytest
 
 from tests.bench.crop_record import plot, ratios, text
-from tests.bench.crop_record.record import CELL, FIGURE, LESSON, PAGE, RECORD, recorded
-from tests.bench.recording.notebook import read_cell
+from tests.bench.crop_record.record import FIGURE, PAGE, RECORD, recorded
 
 SPEEDS = {  # in two rounds: warm, cold
     "FastLoader, crops": ((600, 500), (300, 200)),
@@ -47,9 +46,8 @@ def record():
     return json.loads(json.dumps(recorded(report)))
 
 
-def test_lesson_page_and_figure_show_the_record():
+def test_page_and_figure_show_the_record():
     wanted = json.loads(RECORD.read_text())
-    assert read_cell(LESSON, CELL) == text.lesson_text(wanted)
     assert PAGE.read_text() == text.page(wanted, FIGURE.name)
     assert plot.fingerprint(wanted) in FIGURE.read_text()
 
@@ -66,11 +64,10 @@ def test_ratios_are_those_of_one_round_each(record):
 
 
 def test_texts_say_where_a_peer_wins_and_where_rounds_disagree(record):
-    told = text.lesson_text(record)
-    assert "2.00 times as fast as DALI, CPU, the fastest other loader (uint8, warm)" in told
-    assert "slower than DALI, CPU, which is 1.21 (1.17 to 1.25) times as fast (uint8, cold)" in told
-    assert "level with FFCV, at a ratio of 1.00 (1.00 to 1.00) (float32, warm)" in told
-    assert "| FFCV |  |  | 0.35 (0.30 to 0.40) | 0.10 |" in told
+    told = text.page(record, "crops.svg")
+    assert "uint8, warm: 2.00 times as fast as DALI, CPU, the fastest other loader." in told
+    assert "uint8, cold: slower than DALI, CPU, which is 1.21 (1.17 to 1.25) times as fast." in told
+    assert "float32, warm: level with FFCV, at a ratio of 1.00 (1.00 to 1.00)." in told
 
 
 def test_page_names_environment_limits_compiling_and_what_is_missing(record):

@@ -1,4 +1,4 @@
-"""What the book and lesson 03 say of a record of random crops."""
+"""What the book says of a record of random crops."""
 
 import statistics
 
@@ -23,6 +23,8 @@ PAGE = """\
 does, and flipped, in batches of {batch_size}, on {cores} cores: median (and range) of {rounds} \
 ({environment}).
 
+Measured without a GPU, by the authors of `FastLoader`.
+
 {verdicts}
 
 ![Bars of images per second for each loader and lines for the two limits, as in the table.]({figure})
@@ -37,21 +39,6 @@ rows and columns that such crops need: {needed} images/s. Decoding whole images 
 importing the library and starting workers. {compiled}{crops}{missing}
 
 Made by `python -m tests.bench.crops --record`.
-"""
-
-LESSON = """\
-How much of that reaches a training depends on the rest of the loader. Recorded on another machine \
-({environment}): {photographs} cut and resized to 224x224 at random and flipped, in batches of \
-{batch_size}, on {cores} cores, as a share of the speed at which libjpeg-turbo decodes only what such crops \
-need; median (and range) of {rounds}. {cache}
-
-| loader | uint8, warm | uint8, cold | float32, warm | float32, cold |
-|---|---|---|---|---|
-{rows}
-
-{verdict}
-
-{crops}{missing}`python -m tests.bench.crops --record` makes this table again.\
 """
 
 
@@ -87,35 +74,12 @@ def _page_row(record: dict, row: dict) -> str:
     return f"| {' | '.join([*cells, f'{_first_batch(row):.2f}'])} |"
 
 
-def lesson_text(record: dict) -> str:
-    """Return the cell of lesson 03."""
-    told = "; ".join(_verdict(record, output, column) for output in OUTPUTS for column in COLUMNS)
-    fields = {"rows": "\n".join(_lesson_rows(record)), "verdict": f"The course's `FastLoader` is {told}."}
-    return LESSON.format_map(_common(record) | fields)
-
-
-def _lesson_rows(record: dict) -> list[str]:
-    """Return one row per library, with both outputs."""
-    found = {
-        output: {short_name(row["loader"]): row for row in loaders(record, output)} for output in OUTPUTS
-    }
-    rows = []
-    for name in dict.fromkeys(name for named in found.values() for name in named):
-        cells = [
-            limit_ratio(record, found[output][name], column).text() if name in found[output] else ""
-            for output in OUTPUTS
-            for column in COLUMNS
-        ]
-        rows.append(f"| {' | '.join([name, *cells])} |")
-    return rows
-
-
 def verdicts(record: dict) -> list[str]:
     """Return in sentences how the course's loader compares with the fastest other one, and with DALI."""
     lines = []
     for output, kind in OUTPUTS.items():
         for column in COLUMNS:
-            lines.append(f"`FastLoader`, {kind}, {column}: {_verdict(record, output, column, brief=True)}.")
+            lines.append(f"`FastLoader`, {kind}, {column}: {_verdict(record, output, column)}.")
         against = own_ratio(record, output, "warm", "DALI")
         if against:
             lines.append(f"`FastLoader` against DALI, {kind}, warm: a ratio of {against[1].text()}.")
@@ -130,19 +94,18 @@ def _first_batch(row: dict) -> float:
     return statistics.median(row["first_s"])
 
 
-def _verdict(record: dict, output: str, column: str, brief: bool = False) -> str:
+def _verdict(record: dict, output: str, column: str) -> str:
     """Compare with the fastest other loader: who is ahead, and by what factor."""
-    where = "" if brief else f" ({output}, {column})"
     found = own_ratio(record, output, column)
     if found is None:
-        return f"not compared{where}"
+        return "not compared"
     name, ratio = found
     if ratio.low > 1:
-        return f"{ratio.text()} times as fast as {name}, the fastest other loader{where}"
+        return f"{ratio.text()} times as fast as {name}, the fastest other loader"
     if ratio.high < 1:
         inverse = Spread(1 / ratio.median, 1 / ratio.high, 1 / ratio.low)
-        return f"slower than {name}, which is {inverse.text()} times as fast{where}"
-    return f"level with {name}, at a ratio of {ratio.text()}{where}"
+        return f"slower than {name}, which is {inverse.text()} times as fast"
+    return f"level with {name}, at a ratio of {ratio.text()}"
 
 
 def _common(record: dict) -> dict:
