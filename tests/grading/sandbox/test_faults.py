@@ -7,10 +7,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from course_utils.grading.sandbox.handouts import NotWatchedError
 
 from course_utils.grading.sandbox import budgets, fork_server, server_process
 from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.handouts import NotWatchedError
 from course_utils.grading.sandbox.isolation import backends
 from course_utils.grading.sandbox.isolation.limits import Limits
 from course_utils.grading.sandbox.protocol import HOME

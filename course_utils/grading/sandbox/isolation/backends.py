@@ -137,20 +137,7 @@ def _bwrap(views: list[Path], hidden: Hidden) -> list[str]:
     command += _passable(Path("/etc"))
     for name in ("ld.so.cache", "alternatives", "localtime", "fonts", "mime.types"):
         command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    # For the file system that shows the files of checks; a submission does not see it.
-    command += [
-        "--dev",
-        "/dev",
-        "--dev-bind-try",
-        "/dev/fuse",
-        "/dev/fuse",
-        "--proc",
-        "/proc",
-        "--perms",
-        "1777",
-        "--tmpfs",
-        "/tmp",
-    ]
+    command += ["--dev", "/dev", "--proc", "/proc", "--perms", "1777", "--tmpfs", "/tmp"]
     for view in views:
         if not view.is_relative_to("/usr"):
             command += [*_passable(view.parent), "--ro-bind", str(view), str(view)]

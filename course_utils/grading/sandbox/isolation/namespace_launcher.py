@@ -17,7 +17,7 @@ from course_utils.grading.sandbox.isolation import namespaces as ns
 
 # This folder exists on every Linux system and holds nothing that the sandbox shows.
 ROOT = Path("/sys")
-DEVICES = ("null", "zero", "full", "random", "urandom", "fuse")
+DEVICES = ("null", "zero", "full", "random", "urandom")
 
 
 class Launch(TypedDict):
