@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -92,7 +93,14 @@ def programs() -> list[str]:
 
 def _starts(program: str) -> bool:
     command = [program, *_arguments(), "/bin/true"]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    done = subprocess.run(command, capture_output=True, check=False, preexec_fn=_receive_signals)
+    return done.returncode == 0
+
+
+def _receive_signals() -> None:
+    """Let bubblewrap learn that its child has ended, in a session that ignores or blocks that signal, too."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def sandbox_command(kind: str, command: list[str], readable: list[Path] | None = None) -> list[str]:
