@@ -74,9 +74,8 @@ check: $(READY)  ## lint, types and the quick tests, in about a minute: before e
 test: $(READY) data  ## all tests, every lesson included (TESTS="tests/test_paths.py" for some, JOBS=3 at once)
 	@$(RUN) pytest -n $(JOBS) $(TESTS)
 
-proofs: $(READY) data  ## what repeats or takes minutes: the bank through nbgrader, 18 submissions under kills (40 minutes)
+proofs: $(READY) data  ## what repeats or takes minutes: the bank through nbgrader, a class under kills (30 minutes)
 	@$(RUN) pytest -n $(JOBS) -m proof $(if $(SEEDS),--seeds $(SEEDS)) $(TESTS)
-	@$(if $(TESTS),,$(RUN) python -m tests.bench.grading_speed --students 12 --stock 2)
 
 release: $(READY)  ## notebooks/, generated afresh from solutions/ (FORCE=yes where somebody has worked in notebooks/)
 	@$(RUN) python -m course_utils.grading.nbgrader_plugins.release $(if $(filter yes,$(FORCE)),--force)

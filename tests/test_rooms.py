@@ -41,9 +41,8 @@ MAY_IMPORT = {
         "checks.core", "checks.world", "format_trials", "formats", "system",
     },
     "course_utils.grading.sandbox": {
-        "checks.core", "checks.world", "grading.sandbox.handouts", "grading.sandbox.isolation", "validation",
+        "checks.core", "checks.world", "grading.sandbox.isolation", "validation",
     },
-    "course_utils.grading.sandbox.handouts": {"checks.core", "grading.sandbox.isolation"},
     "course_utils.grading.submission": {"exchange"},
     "course_utils.start_page": {"paths", "system"},
     "course_utils.grading.notebook": {"grading.submission", "validation"},

@@ -1,4 +1,4 @@
-"""The teacher's commands: `python -m course_utils.grading collect|grade|feedback|export|report|progress`."""
+"""The teacher's commands, such as `python -m course_utils.grading grade`; `--help` lists them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from course_utils.grading.course import (
     require_same_version,
 )
 from course_utils.grading.nbgrader_plugins import deadlines, feedback, marks_table
-from course_utils.grading.scoring import local, regrade, report, slurm
+from course_utils.grading.scoring import local, regrade, report, similar_answers, slurm
 from course_utils.system import usable_cores
 
 MAX_SHOWN = 10
@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument(
         "--sbatch", default="", help="more options for sbatch, such as '--partition=rome --time=30'"
     )
-    grade.add_argument("--sandbox", default="", help="auto, bwrap, namespaces, or none (no protection)")
+    grade.add_argument("--sandbox", default="", help="auto, bwrap (bubblewrap), or none (no protection)")
     grade.add_argument(
         "--write",
         action="store_true",
@@ -111,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     export.add_argument("--to", type=Path, default=Path("marks.csv"), help="the file (default: %(default)s)")
     command("report", _report, "Show the report of all stored results.", locks=False)
+    command("similar", _similar, "Show who shares an answer, side by side; no effect on marks.", locks=False)
     progress = command(
         "progress", _progress, "Collect, grade, and show without names what a class is stuck on.", locks=False
     )
@@ -229,6 +230,16 @@ def _progress(course: Course, lessons: list[str], options: argparse.Namespace) -
         if not options.every:
             return 1 if outcome.faults else 0
         time.sleep(options.every)
+
+
+def _similar(course: Course, lessons: list[str], options: argparse.Namespace) -> int:
+    found = []
+    for lesson in lessons:
+        results = [course.results.read(task) for task in workflow.submissions(course, [lesson], "")]
+        graded = [result for result in results if result is not None]
+        text = similar_answers.report_of(course.lesson(lesson), graded, options.student)
+        found += [f"{lesson}\n{text}"] if text else []
+    return _print("\n\n".join(found) or "No two students share an answer that few others wrote.")
 
 
 def _report(course: Course, lessons: list[str], options: argparse.Namespace) -> int:

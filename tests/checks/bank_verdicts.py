@@ -23,8 +23,8 @@ MODULE = "answer_of_the_bank_"
 _numbers = itertools.count()
 
 
-# These start many processes or draw much: `make test` gives them all right answers and one wrong one, and
-# `make proofs` all, as it does with many draws.
+# These start many processes or draw much: `make test` gives them all right answers and one wrong one. In
+# `make proofs`, test_bank_seeds.py gives all answers to all checks, with several draws.
 SLOW = (
     "handle_per_process",
     "million_labels",
@@ -37,15 +37,14 @@ SLOW = (
 
 
 def bank_of(lesson: str) -> list[ParameterSet]:
-    """Return the bank's answers of a lesson as the parameters of a test."""
+    """Return the answers of a lesson's bank that are judged quickly, as the parameters of a test."""
     bank = answers(lesson)
     first_wrong = {answer.check: answer for answer in reversed(bank) if answer.mistake}
 
-    def marks(answer: Answer) -> list[pytest.MarkDecorator]:
-        quick = answer.check not in SLOW or not answer.mistake or answer == first_wrong[answer.check]
-        return [] if quick else [pytest.mark.proof]
+    def is_quick(answer: Answer) -> bool:
+        return answer.check not in SLOW or not answer.mistake or answer == first_wrong[answer.check]
 
-    return [pytest.param(answer, marks=marks(answer), id=str(answer)) for answer in bank]
+    return [pytest.param(answer, id=str(answer)) for answer in filter(is_quick, bank)]
 
 
 class Verdict(NamedTuple):

@@ -16,13 +16,6 @@ mount --bind "$1" "$2/outside"
 mount -t tmpfs -o mode=755 tmpfs "$1"
 for part in $3; do mkdir -p "$1/$part"; mount --bind "$2/outside/$part" "$1/$part"; done
 """
-# Distributions let everybody use the device. Where only root may, another node stands for it, in the mount
-# namespace of this command alone.
-SHOW_FUSE = """
-set -e
-mknod -m 666 "$2/fuse" c 10 229
-mount --bind "$2/fuse" /dev/fuse
-"""
 BECOME = f"exec setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups --no-new-privs -- "
 
 
@@ -34,18 +27,17 @@ def missing() -> str:
     return f"not installed: {absent}" if absent else ""
 
 
-def run_as_ordinary_user(code: str, scratch: Path, fuse: bool = False) -> subprocess.CompletedProcess[str]:
+def run_as_ordinary_user(code: str, scratch: Path) -> subprocess.CompletedProcess[str]:
     """Run a Python program as a user without privileges, who sees this checkout and this environment.
 
     Args:
         code: The program.
         scratch: An empty folder of this test.
-        fuse: Let the user mount file systems in user space, as most machines do.
     """
     home = Path("/root")
     folders = {Path(sys.prefix), Path(sys.base_prefix), ROOT}
     parts = " ".join(str(path.relative_to(home)) for path in folders if path.is_relative_to(home))
-    show = (SHOW if parts else "") + (SHOW_FUSE if fuse else "")
+    show = SHOW if parts else ""
     command = f'{show}\n{BECOME} "$4" -c "$5"'
     return subprocess.run(
         ["unshare", "--mount", "sh", "-c", command, "sh", home, scratch, parts, sys.executable, code],

@@ -9,12 +9,12 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from course_utils.checks import multi_worker_handles
 from course_utils.grading.sandbox.worker import Shell
-from tests.grading.attacks import damage, fake, forge_files, learn, tamper
+from tests.grading.attacks import any_check, damage, fake, learn, tamper
 from tests.grading.toy.toy_checks import arithmetic
 
 ATTACKS = {**fake.ATTACKS, **learn.ATTACKS, **damage.ATTACKS, **tamper.ATTACKS}
 SOURCES = {name: attack.total for name, attack in ATTACKS.items()}
-SOURCES |= {str(forgery): forgery.source for forgery in forge_files.FORGERIES}
+SOURCES |= any_check.ATTACKS
 # What the setup cells import, and what IPython defines.
 DEFINED = {"arithmetic": arithmetic, "multi_worker_handles": multi_worker_handles}
 WRITTEN = {"mine"}  # modules that attacks write before they import them

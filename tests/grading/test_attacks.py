@@ -31,7 +31,7 @@ HOSTILE = {
     "hostile_evidence": REPLIES["dict_of_a_list"],
 }
 ATTACKS = {**fake.ATTACKS, **learn.ATTACKS, **damage.ATTACKS, **tamper.ATTACKS, **HOSTILE}
-LIMITS = "c.Grading.limits = {'cell_seconds': 7, 'exercise_seconds': 20, 'memory_mb': 700, 'file_mb': 64}"
+LIMITS = "c.Grading.limits = {'cell_seconds': 5, 'exercise_seconds': 15, 'memory_mb': 700, 'file_mb': 64}"
 SECRET = "SECRET_OF_THE_TEACHER"
 PAGES = ("honest_with_own_cells", "read_environment", "shows_a_verdict", "raises_a_verdict")
 

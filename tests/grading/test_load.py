@@ -1,4 +1,4 @@
-"""A class with all lessons whose grading is killed five times gets the same marks as without kills."""
+"""A class with all lessons whose grading is killed three times gets the same marks as without kills."""
 
 import os
 import shutil
@@ -18,10 +18,10 @@ from tests.lessons.lesson import COURSE, LESSONS
 from tests.lessons.submissions import hand_in, rows
 
 pytestmark = pytest.mark.proof
-CLASS = int(os.environ.get("LOAD_CLASS", "18"))  # LOAD_CLASS=300 takes an hour
+CLASS = int(os.environ.get("LOAD_CLASS", "12"))  # LOAD_CLASS=300 takes an hour
 FIRST = 6
 # Kill when this fraction of the class has results, then when it has gradebook entries.
-KILLS = [("*.json", 0.05), ("*.json", 0.4), ("*.json", 0.8), ("*.written", 0.3), ("*.written", 0.7)]
+KILLS = [("*.json", 0.2), ("*.json", 0.6), ("*.written", 0.5)]
 DAMAGES = ["json_cut_off", "cells_reversed", "cells_of_nothing", "metadata_lost", "notebook_renamed"]
 
 
@@ -100,7 +100,7 @@ def disturbed_and_serial(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
     return disturbed, serial, [*memory, peak.result()]
 
 
-def test_five_kills_change_no_mark(disturbed_and_serial):
+def test_kills_change_no_mark(disturbed_and_serial):
     disturbed, serial, _ = disturbed_and_serial
     assert len(_marks(serial)) == CLASS
     assert _marks(disturbed) == _marks(serial)

@@ -5,8 +5,8 @@ import sys
 from dataclasses import astuple
 
 import pytest
-
 from course_utils.grading.sandbox.handouts.watched_folder import WatchedFolder
+
 from course_utils.scratch.way_costs import broadcast_operations
 from course_utils.storage import strace
 from tests.grading.slurm_node import SlurmNode, missing

@@ -13,14 +13,15 @@ from .check import error_in as error_in
 from .check import is_unsolved as is_unsolved
 from .check import wrap as wrap
 from .discovery import find_checks as find_checks
-from .file_events import MEASURE as MEASURE
 from .file_events import USES as USES
 from .file_events import FileActivity as FileActivity
 from .file_events import FileEvent as FileEvent
 from .file_events import Kind as Kind
 from .file_events import Usage as Usage
-from .file_events import SeenFiles as SeenFiles
-from .file_recorder import mark as mark
+from .file_recorder import MAX_EVENTS as MAX_EVENTS
+from .file_recorder import FileRecorder as FileRecorder
+from .file_recorder import Recorded as Recorded
+from .file_recorder import recording as recording
 from .folders import PREVIEW as PREVIEW
 from .folders import STRAYS as STRAYS
 from .folders import SUBFOLDER as SUBFOLDER
@@ -38,6 +39,7 @@ from .images import look_alike as look_alike
 from .observe import Attempt as Attempt
 from .observe import AttemptOf as AttemptOf
 from .observe import ImageRecord as ImageRecord
+from .observe import activity_of as activity_of
 from .observe import attempt as attempt
 from .observe import folder_with as folder_with
 from .observe import ignore_warnings as ignore_warnings

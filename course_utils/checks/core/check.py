@@ -18,12 +18,9 @@ from textwrap import fill
 from types import ModuleType
 from typing import Any, Generic, TypedDict, TypeVar, get_type_hints
 
-import msgspec
 import numpy as np
 
-from course_utils.checks.core import environment, evidence
-from course_utils.checks.core.file_events import FileActivity, FileEvent, SeenFiles
-from course_utils.checks.core.file_recorder import recording
+from course_utils.checks.core import evidence
 from course_utils.checks.core.student_output import each_line_once
 from course_utils.checks.world import BaseWorld, Handle, open_world
 
@@ -124,9 +121,6 @@ class Check:
             that its annotation declares. With a world it is ``probe(inputs, handle, *answers)``.
         judge: ``judge(truth, evidence)`` returns a sentence about what is right, or raises `Mistake`. With a
             world it is ``judge(truth, evidence, world)``, and reads the world's record.
-        outside: ``outside(truth, activity)`` raises `Mistake` for what was done with ``inputs["files"]``,
-            which the probe lays out with `folder_with`. When grading, the kernel reports that where a
-            student's code cannot reach it; in a notebook, a recorder in the process does.
         world: ``world(truth)`` makes the world that the probe asks through its handle; None without one.
         stable: ``stable(truth, evidence)``, with a world ``stable(truth, evidence, world)``, returns as plain
             data what the judge sees and what must be the same in another process with the same inputs. Only
@@ -136,7 +130,6 @@ class Check:
     make: Callable[[np.random.Generator], tuple[Inputs, Truth]]
     probe: Callable[..., Evidence]
     judge: Callable[..., str]
-    outside: Callable[[Truth, FileActivity], None] | None = None
     world: Callable[[Truth], BaseWorld] | None = None
     stable: Callable[..., Evidence] | None = None
 
@@ -151,19 +144,13 @@ class Check:
 
         Raises:
             AttributeError: ``make``, ``probe`` or ``judge`` is missing; the message names the module too.
-            TypeError: It has both a world and ``outside``: two records of what was done, of which the
-                submission could choose.
         """
-        if hasattr(module, "World") and hasattr(module, "outside"):
-            raise TypeError(
-                f"{module.__name__} defines a World and outside; let the world record what is done"
-            )
         missing = [name for name in ("make", "probe", "judge") if not callable(getattr(module, name, None))]
         if missing:
             raise AttributeError(
                 f"{module.__name__} must define {', '.join(missing)}, as every check module does"
             )
-        more = (getattr(module, name, None) for name in ("outside", "World", "stable"))
+        more = (getattr(module, name, None) for name in ("World", "stable"))
         return cls(module.make, module.probe, module.judge, *more)
 
     def __call__(self, *answers: object, seed: int = 0) -> CheckPassed:
@@ -187,13 +174,8 @@ class Check:
         try:
             left = [thread.name for thread in _threads_of_cells()]
             threads = {"threads": left} if left else {}
-            if self.outside is None:
-                found = self.probe(evidence.decode(inputs), *handles, *answers)
-                return evidence.encode({"evidence": found, **threads})
-            with recording() as events:
-                found = self.probe(evidence.decode(inputs), *handles, *answers)
-                files = environment.json.dumps(events())
-                return evidence.encode({"evidence": found, **threads, "files": files})
+            found = self.probe(evidence.decode(inputs), *handles, *answers)
+            return evidence.encode({"evidence": found, **threads})
         except Exception as error:
             return evidence.encode({"crash": crash_report(error)})
 
@@ -202,7 +184,6 @@ class Check:
         truth: Truth,
         data: bytes,
         world: BaseWorld | None = None,
-        files: SeenFiles | None = None,
         earlier: tuple[bytes, BaseWorld | None] | None = None,
     ) -> str:
         """Judge encoded evidence and the record of the world; return a sentence about what is right.
@@ -211,7 +192,6 @@ class Check:
             truth: The truth about the inputs.
             data: What `run_probe` returned.
             world: The world that the probe asked.
-            files: What was done with the files; without events, the probe's process is believed.
             earlier: The evidence and the world of another process with the same inputs, which were right.
 
         Raises:
@@ -219,9 +199,6 @@ class Check:
         """
         if world is not None and world.overloaded:
             message = "Your code asked the check for data far too often. Is there an endless loop?"
-            raise Mistake("too_many_operations", message)
-        if files is not None and not files.complete:
-            message = "Your code used the files of the check far too often. Is there an endless loop?"
             raise Mistake("too_many_operations", message)
         try:
             found: _Found[Evidence] = evidence.decode(data, _Found[self.evidence_type])  # type: ignore[name-defined]
@@ -238,11 +215,6 @@ class Check:
             raise Mistake("no_evidence", "The check got no data from your answer.")
         try:
             sentence = self.judge(truth, found["evidence"], *([] if world is None else [world]))
-            if self.outside is not None:
-                seen = files or SeenFiles()
-                activity = FileActivity(_recorded(found) if seen.events is None else seen.events)
-                self.outside(truth, activity)
-                _expect_all_openings(activity, seen.opened)
             if earlier is not None and self._stable(truth, *earlier) != self._stable(truth, data, world):
                 raise Mistake("differs_by_process", DIFFERS_BY_PROCESS)
             return sentence
@@ -272,24 +244,7 @@ class _Found(TypedDict, Generic[T], total=False):
     crash: str
     missing: str
     evidence: T
-    files: str
     threads: list[str]
-
-
-def _recorded(found: _Found[Evidence]) -> list[FileEvent]:
-    return msgspec.json.decode(found["files"], type=list[FileEvent])
-
-
-def _expect_all_openings(activity: FileActivity, opened: dict[str, int]) -> None:
-    known = activity.count("open", "list")
-    for name, count in opened.items():
-        if count > known[name]:
-            raise Mistake(
-                "opens_unseen",
-                f"Counted from outside the program, {name or 'the folder'} was opened {count} times: more "
-                "than the check saw from inside. Open files in Python, once per process, and keep what was "
-                "read.",
-            )
 
 
 def is_unsolved(report: str) -> bool:

@@ -11,7 +11,7 @@ def find_checks(package: str) -> dict[str, Check]:
 
     Args:
         package: The lesson's package, such as ``course_utils.checks.jpeg_vs_zip``. Each module in it defines
-            ``make``, ``probe`` and ``judge``, and may define ``outside`` and a class ``World`` (see `Check`).
+            ``make``, ``probe`` and ``judge``, and may define ``stable`` and a class ``World`` (see `Check`).
 
     Returns:
         The checks by module name, in alphabetical order.

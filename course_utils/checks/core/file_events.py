@@ -1,52 +1,25 @@
-"""What processes did with the files of a check, as the kernel or a recorder in the process saw it."""
+"""What processes did with the files of a check, as `file_recorder` saw it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-Kind = Literal["open", "read", "pread", "map", "close", "list", "look", "run"]
+Kind = Literal["open", "read", "pread", "map", "close", "list", "look", "run", "mark"]
 
-USES: tuple[Kind, ...] = ("open", "read", "pread", "map")  # of a file, of which the kernel tells the size
-
-# With a mark of such a name, a process asks for its use of memory and files to be measured.
-MEASURE = "mark-measure-"
+USES: tuple[Kind, ...] = ("open", "read", "pread", "map")  # of a file
 
 
 class Usage(NamedTuple):
-    """What a process and its ended children have used until a moment, in bytes; None where it is unknown.
+    """How many bytes a process has read from files and pipes until a moment, and written to them."""
 
-    Attributes:
-        copied: Memory that they have allocated, or copied on write.
-        read: Bytes read from files and pipes.
-        written: Bytes written to them.
-        parents: Memory that the processes from which it descends have allocated, or copied on write.
-        others: Private memory of all further processes beside the student's.
-        stored: Bytes in the files that these processes can write, in memory or in a file system, with 1 KiB
-            for each name.
-        in_files: The same, of the file systems that are not for shared memory.
-        touched: Memory that the process alone has used for the first time or copied, also where it was freed.
-        others_read: Bytes that all further processes beside the student's have read from files and pipes.
-        queued: Bytes that wait in sockets and pipes of all these processes.
-    """
-
-    copied: int | None
     read: int
     written: int
-    parents: int | None = None
-    others: int | None = None
-    stored: int | None = None
-    touched: int | None = None
-    others_read: int | None = None
-    queued: int | None = None
-    in_files: int | None = None
 
     def since(self, earlier: Usage) -> Usage:
         """Return what was used after an earlier moment."""
-        both = zip(self, earlier, strict=True)
-        return Usage._make(now - then if now is not None and then is not None else None for now, then in both)
+        return Usage(self.read - earlier.read, self.written - earlier.written)
 
 
 class FileEvent(NamedTuple):
@@ -55,12 +28,12 @@ class FileEvent(NamedTuple):
     Attributes:
         process: Number of the process.
         kind: `open` a file; `read` at the position that all holders of a handle share; `pread` at a position
-            of the caller's own; `map`: a page of a memory map was needed; `close` a handle for the last time;
-            `list` a folder; `look` up a name without opening it (stat, access, exists); `run` a command.
-        name: Path relative to the folder of the check; empty for that folder.
+            of the caller's own; `map` a file into memory; `close` a handle for the last time; `list` a
+            folder; `look` up a name without opening it (stat, access, exists); `run` a command; `mark`: the
+            check itself names a moment.
+        name: Path relative to the folder of the check, empty for that folder; of a mark, its name.
         handle: The open file description that is opened, read or closed; processes may share one.
-        used: What the process had used by then, where that was measured.
-        size: How many bytes of the file it got; None where that is unknown.
+        used: What the process had used at a mark; None where the system does not tell.
     """
 
     process: int
@@ -68,22 +41,6 @@ class FileEvent(NamedTuple):
     name: str
     handle: int = 0
     used: Usage | None = None
-    size: int | None = None
-
-
-@dataclass(frozen=True)
-class SeenFiles:
-    """What was done with the files of a check, seen from outside the student's process.
-
-    Attributes:
-        events: All operations; None where the kernel does not tell.
-        opened: How often each file was opened, at least, where the kernel tells no more than that.
-        complete: Whether all operations are among the events; not where there were too many.
-    """
-
-    events: list[FileEvent] | None = None
-    opened: dict[str, int] = field(default_factory=dict)
-    complete: bool = True
 
 
 class Sharing(NamedTuple):
@@ -101,7 +58,7 @@ class MarkError(ValueError):
 class FileActivity:
     """Questions to ask about the events of a check.
 
-    A question about a mark raises `MarkError` unless the mark (see `mark`) is among the events exactly once.
+    A question about a mark raises `MarkError` unless the mark is among the events exactly once.
 
     Args:
         events: In the order in which they happened.
@@ -137,18 +94,11 @@ class FileActivity:
         """Return what a process had used at a mark, since it was forked; None if it is not known."""
         return self.events[self._place(moment)].used
 
-    def most_after(self, start: str, kind: Literal["stored", "in_files"]) -> int:
-        """Return how much more was stored at any measured moment than at a mark; see `Usage`."""
-        used = [self.used_by(start), *(event.used for event in self.after(start).events)]
-        sizes = [None if one is None else getattr(one, kind) for one in used]
-        known = [size for size in sizes if size is not None]
-        return max(known) - sizes[0] if sizes[0] is not None else 0
-
     def _place(self, name: str) -> int:
-        looks = [k for k, event in enumerate(self.events) if (event.kind, event.name) == ("look", name)]
-        if len(looks) != 1:
-            raise MarkError(f"the check's mark {name!r} was seen {len(looks)} times, not once")
-        return looks[0]
+        marks = [k for k, event in enumerate(self.events) if (event.kind, event.name) == ("mark", name)]
+        if len(marks) != 1:
+            raise MarkError(f"the check's mark {name!r} was seen {len(marks)} times, not once")
+        return marks[0]
 
     def of(self, *processes: int | None) -> FileActivity:
         """Return what some processes did."""
@@ -157,12 +107,6 @@ class FileActivity:
     def count(self, *kinds: Kind) -> Counter[str]:
         """Count the operations of some kinds by name."""
         return Counter(event.name for event in self.events if event.kind in kinds)
-
-    def bytes_read(self, name: str) -> int | None:
-        """Return how many bytes of a file were read; None where that is unknown."""
-        sizes = [event.size for event in self.events if event.name == name and event.kind in USES]
-        known = [size for size in sizes if size is not None]
-        return sum(known) if len(known) == len(sizes) else None
 
     def shared(self) -> list[Sharing]:
         """Find the handles that a process read at the shared position after another process had done so."""

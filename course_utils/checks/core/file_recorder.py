@@ -1,7 +1,7 @@
-"""Record what this process and its forked children do with files, by Python's own means.
+"""Record what this process and its forked children do with the files of a check, by Python's own means.
 
-For a student's notebook, where one process is all there is. When grading, a file system outside the sandbox
-sees more (C libraries, other programs) and cannot be tampered with.
+The recorder is the same in a notebook and when grading, so that a student sees the verdict that is given. It
+does not see what C libraries and other programs do, and code in its process can tamper with it.
 """
 
 import builtins
@@ -14,43 +14,66 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Generic, TypedDict, TypeVar
 
 import msgspec
 
 from course_utils.checks.core import environment
-from course_utils.checks.core.file_events import MEASURE, FileEvent, Usage
+from course_utils.checks.core.file_events import FileEvent, Usage
 
 _RUNS = {"subprocess.Popen", "os.system", "os.posix_spawn"}
 _OWNER_BITS = 24
+MAX_EVENTS = 20_000  # far more than any answer that ends; the judge gets no others
 _real_open, _real_close = io.open, os.close
+T = TypeVar("T")
 
 
-class _Recorder:
-    """The events of one check, in a file to which all its processes append."""
+class Recorded(TypedDict, Generic[T]):
+    """What a probe found, and what was done with its files meanwhile."""
 
-    def __init__(self) -> None:
+    value: T
+    files: list[FileEvent]
+
+
+class FileRecorder:
+    """The events of one check, in a file to which all its processes append.
+
+    Args:
+        folder: The folder whose files count.
+    """
+
+    def __init__(self, folder: Path) -> None:
         self.log = environment.tempfile.TemporaryFile(buffering=0)
         os.set_inheritable(self.log.fileno(), False)
-        self.folder = ""
+        self.folder = str(folder)
         self.descriptors: dict[int, tuple[str, int]] = {}  # to name and handle
         self.handles = itertools.count(1)
 
     def record(self, kind: str, name: str, handle: int = 0, used: Usage | None = None) -> None:
+        """Append an event."""
         if self.log.closed:  # a file outlives the check
             return
         event = environment.json.dumps([os.getpid(), kind, name, handle, used]) + "\n"
         self.log.write(event.encode())
 
+    def mark(self, name: str) -> None:
+        """Name this moment among the events."""
+        self.record("mark", name, 0, _usage())
+
     def events(self) -> list[FileEvent]:
+        """Return what was done until now, at most `MAX_EVENTS` events."""
         lines = os.pread(self.log.fileno(), os.fstat(self.log.fileno()).st_size, 0).splitlines()
-        return [msgspec.json.decode(line, type=FileEvent) for line in lines]
+        return [msgspec.json.decode(line, type=FileEvent) for line in lines[:MAX_EVENTS]]
+
+    def recorded(self, value: T) -> Recorded[T]:
+        """Return what a probe found, together with the events until now."""
+        return {"value": value, "files": self.events()}
 
     def name_of(self, path: object, folder: int | None = None) -> str | None:
         """Return the path relative to the folder of the check; None for anything outside it."""
         if isinstance(path, int):
             return self.descriptors.get(path, (None, 0))[0]
-        if not self.folder or not isinstance(path, str | bytes | os.PathLike):
+        if not isinstance(path, str | bytes | os.PathLike):
             return None
         text = os.fsdecode(path)
         if folder in self.descriptors:
@@ -68,58 +91,38 @@ class _Recorder:
         return handle
 
     def read(self, descriptor: int, kind: str) -> None:
+        """Record that a descriptor is read, if its file counts."""
         if descriptor in self.descriptors:
             self.record(kind, *self.descriptors[descriptor])
 
     def closed(self, descriptor: int) -> None:
+        """Record that a handle is closed, with the last of this process's descriptors of it."""
         name, handle = self.descriptors.pop(descriptor, ("", 0))
         others = any(handle == other for _, other in self.descriptors.values())
         if handle >> _OWNER_BITS == os.getpid() and not others:
             self.record("close", name, handle)
 
 
-_active: list[_Recorder] = []
+_active: list[FileRecorder] = []
 _hooked: list[bool] = []
 _thread = threading.local()
 
 
 @contextmanager
-def recording() -> Iterator[Callable[[], list[FileEvent]]]:
-    """Record what happens in the folders that `record_folder` names.
-
-    Yields:
-        A function that returns the events until now.
-    """
+def recording(folder: Path) -> Iterator[FileRecorder]:
+    """Record what happens in a folder."""
     if not _hooked:
         # An audit hook cannot be removed: there is one, and it returns at once while nothing is recorded.
         sys.addaudithook(_hook)
         _hooked.append(True)
-    recorder = _Recorder()
+    recorder = FileRecorder(folder)
     _active.append(recorder)
     try:
         with _patched(recorder):
-            yield recorder.events
+            yield recorder
     finally:
         _active.remove(recorder)
         recorder.log.close()
-
-
-@contextmanager
-def record_folder(folder: Path) -> Iterator[None]:
-    """Name the folder whose files are recorded within the context, if anything is."""
-    if _active:
-        _active[-1].folder = str(folder)
-    try:
-        yield
-    finally:
-        if _active:
-            _active[-1].folder = ""
-
-
-def mark(folder: Path, name: str) -> None:
-    """Leave a mark among the events: a look-up of a name that does not exist, as seen from anywhere."""
-    with contextlib.suppress(OSError):
-        os.stat(folder / name)  # noqa: PTH116 - patched
 
 
 def _hook(event: str, args: tuple[Any, ...]) -> None:
@@ -137,7 +140,7 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
 
 
 @contextmanager
-def _patched(recorder: _Recorder) -> Iterator[None]:
+def _patched(recorder: FileRecorder) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
 
         def patch(module: object, name: str, function: Callable[..., Any]) -> None:
@@ -160,7 +163,7 @@ def _patched(recorder: _Recorder) -> Iterator[None]:
 class _RecordedFile(io.FileIO):
     """The raw layer of a file that is read."""
 
-    def __init__(self, file: Any, recorder: _Recorder, closefd: bool, opener: Any) -> None:  # noqa: ANN401
+    def __init__(self, file: Any, recorder: FileRecorder, closefd: bool, opener: Any) -> None:  # noqa: ANN401
         self._recorder, self._descriptor = recorder, -1
         super().__init__(file, "r", closefd, opener)
         self._descriptor = self.fileno()
@@ -183,7 +186,7 @@ class _RecordedFile(io.FileIO):
         super().close()
 
 
-def _recording_open(recorder: _Recorder) -> Callable[..., IO[Any]]:
+def _recording_open(recorder: FileRecorder) -> Callable[..., IO[Any]]:
     def recording_open(
         file: Any,  # noqa: ANN401 - as the original
         mode: str = "r",
@@ -225,7 +228,7 @@ def _layers(
     return wrapped
 
 
-def _recording_os_open(recorder: _Recorder, real: Callable[..., int]) -> Callable[..., int]:
+def _recording_os_open(recorder: FileRecorder, real: Callable[..., int]) -> Callable[..., int]:
     def recording_open(path: Any, *args: Any, dir_fd: int | None = None, **kwargs: Any) -> int:  # noqa: ANN401
         name = recorder.name_of(path, dir_fd)
         try:
@@ -242,7 +245,7 @@ def _recording_os_open(recorder: _Recorder, real: Callable[..., int]) -> Callabl
     return recording_open
 
 
-def _recording_close(recorder: _Recorder) -> Callable[[int], None]:
+def _recording_close(recorder: FileRecorder) -> Callable[[int], None]:
     def close(fd: int) -> None:
         recorder.closed(fd)
         _real_close(fd)
@@ -250,7 +253,7 @@ def _recording_close(recorder: _Recorder) -> Callable[[int], None]:
     return close
 
 
-def _recording_dup(recorder: _Recorder, real: Callable[[int], int]) -> Callable[[int], int]:
+def _recording_dup(recorder: FileRecorder, real: Callable[[int], int]) -> Callable[[int], int]:
     def dup(fd: int) -> int:
         copy = real(fd)
         if fd in recorder.descriptors:
@@ -260,7 +263,7 @@ def _recording_dup(recorder: _Recorder, real: Callable[[int], int]) -> Callable[
     return dup
 
 
-def _recording_read(recorder: _Recorder, real: Callable[..., Any], kind: str) -> Callable[..., Any]:
+def _recording_read(recorder: FileRecorder, real: Callable[..., Any], kind: str) -> Callable[..., Any]:
     def read(fd: int, *args: Any) -> Any:  # noqa: ANN401 - as the original
         recorder.read(fd, kind)
         return real(fd, *args)
@@ -268,11 +271,11 @@ def _recording_read(recorder: _Recorder, real: Callable[..., Any], kind: str) ->
     return read
 
 
-def _recording_look(recorder: _Recorder, real: Callable[..., Any]) -> Callable[..., Any]:
+def _recording_look(recorder: FileRecorder, real: Callable[..., Any]) -> Callable[..., Any]:
     def look(path: Any, *args: Any, dir_fd: int | None = None, **kwargs: Any) -> Any:  # noqa: ANN401
         name = None if isinstance(path, int) else recorder.name_of(path, dir_fd)
         if name is not None:
-            recorder.record("look", name, 0, _usage() if name.startswith(MEASURE) else None)
+            recorder.record("look", name)
         return real(path, *args, dir_fd=dir_fd, **kwargs)
 
     return look
@@ -283,4 +286,4 @@ def _usage() -> Usage | None:
         fields = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
     except OSError:  # not Linux
         return None
-    return Usage(None, int(fields["rchar"]), int(fields["wchar"]))
+    return Usage(int(fields["rchar"]), int(fields["wchar"]))

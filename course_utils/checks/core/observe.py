@@ -10,8 +10,9 @@ import numpy as np
 import torch
 
 from course_utils.checks.core import environment
-from course_utils.checks.core.check import crash_report, mistake_of_crash
-from course_utils.checks.core.file_recorder import record_folder
+from course_utils.checks.core.check import Mistake, crash_report, mistake_of_crash
+from course_utils.checks.core.file_events import FileActivity, FileEvent
+from course_utils.checks.core.file_recorder import MAX_EVENTS
 
 T = TypeVar("T")
 
@@ -83,18 +84,13 @@ def type_name(value: object) -> str:
 
 
 @contextlib.contextmanager
-def folder_with(files: dict[str, bytes] | str, read_only: bool = False) -> Iterator[Path]:
+def folder_with(files: dict[str, bytes], read_only: bool = False) -> Iterator[Path]:
     """Provide a temporary folder with these files, and restore the working directory afterwards.
 
     Args:
-        files: Contents by name; a name may contain a subfolder. When grading, the files may exist already;
-            then this is the path of their folder.
-        read_only: Whether nobody may change the folder, as when grading the file system that reports its use.
+        files: Contents by name; a name may contain a subfolder.
+        read_only: Whether nobody may change the folder.
     """
-    if isinstance(files, str):
-        with contextlib.chdir("."), record_folder(Path(files)):
-            yield Path(files)
-        return
     with environment.tempfile.TemporaryDirectory() as folder, contextlib.chdir("."):
         for name, data in files.items():
             target = Path(folder) / name
@@ -103,8 +99,19 @@ def folder_with(files: dict[str, bytes] | str, read_only: bool = False) -> Itera
         if read_only:
             for place in (Path(folder), *Path(folder).glob("**/")):
                 place.chmod(0o555)  # cleaning up makes it writable again
-        with record_folder(Path(folder)):
-            yield Path(folder)
+        yield Path(folder)
+
+
+def activity_of(files: list[FileEvent]) -> FileActivity:
+    """Return what was recorded, to ask questions about it.
+
+    Raises:
+        Mistake: There are too many events.
+    """
+    if len(files) >= MAX_EVENTS:
+        message = "Your code used the files of the check far too often. Is there an endless loop?"
+        raise Mistake("too_many_operations", message)
+    return FileActivity(files)
 
 
 @contextlib.contextmanager

@@ -9,22 +9,23 @@ import numpy as np
 import torch
 
 from course_utils.checks.core import (
-    MEASURE,
     Attempt,
     AttemptOf,
     DrawnFolder,
     Evidence,
     FileActivity,
+    FileEvent,
     Inputs,
     Mistake,
     Truth,
+    activity_of,
     attempt,
     draw_folder,
     evidence,
     folder_with,
     ignore_warnings,
-    mark,
     record_image,
+    recording,
     type_name,
     value_of,
 )
@@ -43,7 +44,7 @@ PRESENT, ABSENT = 8, 20
 SIZES = ((48, 64), (40, 72))  # height and width of the images in the first folder and in the second
 GIVEN, TRANSFORMED = [3, 48, 64], [3, 47, 62]  # shapes of an image of the first folder, before and after
 ONE, TWO = "one", "two"
-AGAIN, READ_AGAIN = f"{MEASURE}again", f"{MEASURE}read-again"
+AGAIN, READ_AGAIN = "again", "read-again"
 # Whoever reads the labels again, from wherever, reads much more than the images have.
 PADDING, MAX_READ = 2**20, 2**19
 
@@ -60,6 +61,7 @@ class TransformUse(TypedDict):
 class Found(TypedDict):
     """The readings of two datasets, and what else was tried; a dataset that cannot be created ends it."""
 
+    files: list[FileEvent]
     first: Reading
     second: NotRequired[Reading]
     again: NotRequired[list[AttemptOf[LabelledImage]]]
@@ -79,16 +81,22 @@ def make(rng: np.random.Generator, padding: int = PADDING) -> tuple[Inputs, Trut
 
 def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Found:
     """Create a dataset with a transform and two without, read them, and the first one again."""
-    with folder_with(inputs["files"], read_only=True) as folder, ignore_warnings():
+    with (
+        folder_with(inputs["files"], read_only=True) as folder,
+        recording(folder) as files,
+        ignore_warnings(),
+    ):
         transformed = attempt(lambda: _use_transform(dataset_class, folder / ONE))
         first, data = _read(dataset_class, folder / ONE)
         if data is None:
-            return {"first": first}
+            return {"files": files.events(), "first": first}
         second, _ = _read(dataset_class, folder / TWO)
-        mark(folder, AGAIN)
+        files.mark(AGAIN)
         again = [_attempt_sample(data, index) for index in range(len(first["samples"]))]
-        mark(folder, READ_AGAIN)
+        files.mark(READ_AGAIN)
+        events = files.events()
     return {
+        "files": events,
         "first": first,
         "second": second,
         "again": again,
@@ -158,6 +166,7 @@ def judge(truth: Truth, found: Evidence) -> str:
     _expect_second(other, found["second"])
     _expect_same_again(found["first"]["samples"], found["again"])
     _expect_transform_each_time(value_of(found["transformed"]))
+    _judge_files(activity_of(found["files"]))
     return (
         "Each image comes once, in the sorted order of the names, as uint8 RGB of shape 3×H×W, with the "
         "label that dataset.json gives for its name; other files in the folder are ignored."
@@ -221,13 +230,12 @@ def _expect_transform_each_time(used: TransformUse) -> None:
         )
 
 
-def outside(truth: Truth, activity: FileActivity) -> None:
+def _judge_files(activity: FileActivity) -> None:
     """Check that reading samples again reads no labels, neither from their file nor from a copy of it."""
     again = activity.after(AGAIN).before(READ_AGAIN)
     touched = again.count("open", "read", "pread")[f"{ONE}/{INFO_NAME}"]
     used = activity.used_between(AGAIN, READ_AGAIN)
-    read = 0 if used is None else used.read + (used.others_read or 0)
-    if touched or again.count("run") or read > MAX_READ:
+    if touched or again.count("run") or (used is not None and used.read > MAX_READ):
         raise Mistake(
             "labels_read_again",
             f"When samples were read, the labels in {INFO_NAME} were read again. Read them once, in "

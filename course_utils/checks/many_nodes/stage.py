@@ -1,13 +1,22 @@
 """Check that a file is staged once per node, whole or not at all, whatever happens to other processes."""
 
-import contextlib
 from hashlib import sha256
 from pathlib import Path
 from typing import TypedDict
 
 import numpy as np
 
-from course_utils.checks.core import FileActivity, Inputs, Truth, environment, folder_with, ignore_warnings
+from course_utils.checks.core import (
+    FileActivity,
+    FileEvent,
+    Inputs,
+    Truth,
+    activity_of,
+    environment,
+    folder_with,
+    ignore_warnings,
+    recording,
+)
 from course_utils.checks.many_nodes._staging import (
     BEGINS,
     ENDS,
@@ -64,6 +73,7 @@ class Found(TypedDict):
         together: The calls of two processes at once for one source, and of a third one for another source.
         before: The files when the first of these was about to publish its copy.
         after: The files when the others had returned or were waiting.
+        events: What was done with the sources.
     """
 
     twins: list[list[Outcome]]
@@ -75,6 +85,7 @@ class Found(TypedDict):
     together: list[Outcome]
     before: dict[str, bytes]
     after: dict[str, bytes]
+    events: list[FileEvent]
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
@@ -114,10 +125,11 @@ def probe(inputs: Inputs, stage: Stage) -> Found:
     with (
         ignore_warnings(),
         folder_with(inputs["files"], read_only=True) as folder,
+        recording(folder) as recorder,
         environment.tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place,
     ):
         both = _arguments(folder, Path(place).resolve(), inputs["stem"])
-        # First: the recorder of a notebook writes a file, too, which is still short now.
+        # First: the recorder writes a file, too, which is still short now.
         limited = {name: both[name] for name in inputs["limits"]}
         interrupted = interrupt(stage, limited, inputs["limits"], killed={KILLED})
         changes = {
@@ -128,10 +140,10 @@ def probe(inputs: Inputs, stage: Stage) -> Found:
         for name, content in inputs["strays"].items():
             (shared / name).write_bytes(content)
         twice = {name: both[name] for name in (*TWINS, *changes, DAMAGED_SOURCE)}
-        repeated, repaired = repeat(stage, folder, twice, changes)
+        repeated, repaired = repeat(stage, recorder, twice, changes)
         files = files_below(shared)
         in_process = repeat_in_process(stage, *both[AGAIN], changes[FLIPPED])
-        together, before, after = call_together(stage, folder, *both[TOGETHER], both[BESIDE][0])
+        together, before, after = call_together(stage, recorder, *both[TOGETHER], both[BESIDE][0])
         return {
             "twins": [[outcomes[name] for name in TWINS] for outcomes in repeated],
             "files": files,
@@ -142,15 +154,15 @@ def probe(inputs: Inputs, stage: Stage) -> Found:
             "together": together,
             "before": before,
             "after": after,
+            "events": recorder.events(),
         }
 
 
 def _arguments(folder: Path, place: Path, stem: str) -> dict[str, Arguments]:
     """Return source and scratch folder of each situation; the twins share one."""
     sources = {name: folder / name / stem for name in (*TWINS, *SINGLE)}
-    with contextlib.suppress(OSError):  # those that grading serves are read-only already
-        for path in sources.values():
-            path.chmod(0o444)
+    for path in sources.values():
+        path.chmod(0o444)
     scratch = {name: place / ("twins" if name in TWINS else name) for name in sources}
     for path in scratch.values():
         path.mkdir(exist_ok=True)
@@ -177,21 +189,22 @@ def judge(truth: Truth, found: Found) -> str:
     data = {name: old for name, old in found["before"].items() if len(old) >= LEAST_DATA}
     expect_kept(data, found["after"])
     expect_together([content[name] for name in (TOGETHER, TOGETHER, BESIDE)], found["together"])
+    _judge_files(truth, activity_of(found["events"]))
     return (
         "One process of a node copies, the others wait for it; a copy is whole and checked, or there is none."
     )
 
 
-def outside(truth: Truth, activity: FileActivity) -> None:
+def _judge_files(truth: Truth, activity: FileActivity) -> None:
     """Check how often each source was opened: that is what the shared file system has to serve."""
     stem = truth["stem"]
     alone = activity.before(STAGED).count("open")
     opened = activity.count("open")
     expect_opened_once({name: alone[f"{name}/{stem}"] for name in TWINS})
     expect_not_opened({name: opened[f"{name}/{stem}"] - alone[f"{name}/{stem}"] for name in TWINS})
-    looks = [(event.process, event.name) for event in activity.events if event.kind == "look"]
+    marks = [(event.process, event.name) for event in activity.events if event.kind == "mark"]
     begins, ends = ([call_mark(number, what) for number in range(AT_ONCE)] for what in (BEGINS, ENDS))
-    expect_at_once(looks, begins, ends)
+    expect_at_once(marks, begins, ends)
     expect_one_copier(opened[f"{TOGETHER}/{stem}"])
     if not activity.count("run"):  # programs open files where a notebook does not see it
         expect_all_calls({name: opened[f"{name}/{stem}"] for name in TWINS}, 1)

@@ -7,7 +7,6 @@ read at the position of one open file description.
 import zipfile
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
@@ -15,19 +14,21 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from course_utils.checks.core import (
-    MEASURE,
     FileActivity,
+    FileRecorder,
     Inputs,
     Mistake,
+    Recorded,
     SampleRecord,
     Truth,
+    activity_of,
     draw_members,
     expect_samples,
     folder_with,
     ignore_warnings,
-    mark,
     pack_bytes,
     record_samples,
+    recording,
 )
 from course_utils.checks.multi_worker_handles._two_datasets import (
     Together,
@@ -39,19 +40,16 @@ from course_utils.checks.multi_worker_handles._two_datasets import (
 from course_utils.system import fork_by_default, in_child
 
 PACKS = ("one.zip", "two.zip")  # the second is read with a transform
-PARENT, CHILD, GRANDCHILD, WORKER, CLOSED = (
-    "mark-parent", "mark-child", "mark-grandchild", "mark-worker", "mark-closed",
-)  # fmt: skip
+PARENT, CHILD, GRANDCHILD, WORKER, CLOSED = "parent", "child", "grandchild", "worker", "closed"
 WHO = {
     PARENT: "the parent process",
     CHILD: "a child process",
     GRANDCHILD: "a grandchild process",
     WORKER: "a DataLoader worker",
 }
-STARTED, READ = f"{MEASURE}started", f"{MEASURE}read"
+STARTED, READ = "started", "parent-read"
 MAX_OPENS = 2  # once to read the names, once to keep
 MAX_WRITTEN = 2**16
-MAX_STORED = 2**17  # with the semaphores of a DataLoader; the smaller pack has twice as much
 ROUNDS = 2
 
 Samples = dict[str, list[SampleRecord]]  # by pack
@@ -84,27 +82,32 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     return inputs, {"packs": packs, "orders": orders}
 
 
-def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Together[Reads]:
+def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Recorded[Together[Reads]]:
     """Read samples of two datasets in turn, in three generations of processes and in a DataLoader worker."""
-    with folder_with(inputs["files"], read_only=True) as folder, ignore_warnings(), fork_by_default():
+    with (
+        folder_with(inputs["files"], read_only=True) as folder,
+        recording(folder) as files,
+        ignore_warnings(),
+        fork_by_default(),
+    ):
         one, two = (partial(dataset_class, folder / pack) for pack in PACKS)
         mirrored = partial(two, transform=_mirror)
         alone = [partial(_read_alone, create) for create in (one, mirrored)]
-        return read_together(lambda: _read(inputs, folder, one, mirrored), alone, dataset_class)
+        return files.recorded(read_together(lambda: _read(inputs, files, one, mirrored), alone, dataset_class))
 
 
-def _read(inputs: Inputs, folder: Path, one: Callable[[], Any], two: Callable[[], Any]) -> Reads:
-    mark(folder, STARTED)
+def _read(inputs: Inputs, files: FileRecorder, one: Callable[[], Any], two: Callable[[], Any]) -> Reads:
+    files.mark(STARTED)
     datasets = dict(zip(PACKS, (one(), two()), strict=True))
     lengths = {pack: len(dataset) for pack, dataset in datasets.items()}
     orders = dict(inputs["orders"])
-    worker = _Reading(datasets, folder, orders.pop(WORKER))
-    samples = _read_in_generations(datasets, folder, orders)
+    worker = _Reading(datasets, files, orders.pop(WORKER))
+    samples = _read_in_generations(datasets, files, orders)
     handle = _handle_of(datasets[PACKS[0]])
     samples[WORKER] = list(DataLoader(worker, batch_size=None, num_workers=1, collate_fn=_as_it_is))
     for dataset in datasets.values():
         dataset.close()
-    mark(folder, CLOSED)
+    files.mark(CLOSED)
     return {"lengths": lengths, "handle": handle, "samples": samples}
 
 
@@ -130,15 +133,16 @@ def _handle_of(dataset: Any) -> tuple[str, bool] | None:  # noqa: ANN401 - the s
 
 
 def _read_in_generations(
-    datasets: dict[str, Any], folder: Path, orders: dict[str, list[int]]
+    datasets: dict[str, Any], files: FileRecorder, orders: dict[str, list[int]]
 ) -> dict[str, list[Samples]]:
     """Read in this process, then let a child do the same with the orders that are left."""
     (process, order), *later = orders.items()
-    mark(folder, process)
+    files.mark(process)
     found = {process: [_read_in_turn(datasets, order) for _ in range(ROUNDS)]}
-    mark(folder, READ + process)
+    if process == PARENT:
+        files.mark(READ)
     if later:
-        found |= in_child(_read_in_generations, datasets, folder, dict(later))
+        found |= in_child(_read_in_generations, datasets, files, dict(later))
     return found
 
 
@@ -153,23 +157,21 @@ def _read_in_turn(datasets: dict[str, Any], order: list[int]) -> Samples:
 class _Reading(Dataset[Samples]):
     """Reads the samples of both datasets, one pass an item."""
 
-    def __init__(self, datasets: dict[str, Any], folder: Path, order: list[int]) -> None:
-        self.datasets, self.folder, self.order = datasets, folder, order
+    def __init__(self, datasets: dict[str, Any], files: FileRecorder, order: list[int]) -> None:
+        self.datasets, self.files, self.order = datasets, files, order
 
     def __len__(self) -> int:
         return ROUNDS
 
     def __getitem__(self, index: int) -> Samples:
         if index == 0:
-            mark(self.folder, WORKER)
-        samples = _read_in_turn(self.datasets, self.order)
-        mark(self.folder, READ + WORKER)
-        return samples
+            self.files.mark(WORKER)
+        return _read_in_turn(self.datasets, self.order)
 
 
-def judge(truth: Truth, attempted: Together[Reads]) -> str:
-    """Check the lengths, the samples that each process got, and the type of the handle."""
-    found = value_together(attempted, truth["packs"])
+def judge(truth: Truth, recorded: Recorded[Together[Reads]]) -> str:
+    """Check the lengths, the samples that each process got, the type of the handle, and who shared one."""
+    found = value_together(recorded["value"], truth["packs"])
     expect_lengths(found["lengths"], truth["packs"])
     for process, order in truth["orders"].items():
         if len(found["samples"][process]) != ROUNDS:
@@ -184,6 +186,7 @@ def judge(truth: Truth, attempted: Together[Reads]) -> str:
             f"_get_file_handle() returns an object of type {found['handle'][0]}; it should return a "
             "zipfile.ZipFile, which other methods use to read members by name.",
         )
+    _judge_files(truth, activity_of(recorded["files"]))
     return "Each process reads through its own handle, opens it once and closes it."
 
 
@@ -215,15 +218,18 @@ def _matches(samples: list[SampleRecord], indices: list[int], pack: Truth, where
     return True
 
 
-def outside(truth: Truth, activity: FileActivity) -> None:
+def _judge_files(truth: Truth, activity: FileActivity) -> None:
     """Check how often each process opened the packs, that none shares a handle, and what is left open."""
     names = {activity.marked(process): who for process, who in WHO.items()}
     _judge_sharing(activity, names)
-    used = activity.used_between(STARTED, READ + PARENT)
+    used = activity.used_between(STARTED, READ)
     if used is not None and used.written > MAX_WRITTEN:
-        _fail_copies(f"the parent process wrote {used.written:,} bytes")
-    if (stored := activity.most_after(STARTED, "stored")) > MAX_STORED:
-        _fail_copies(f"your code stored {stored:,} bytes in files")
+        raise Mistake(
+            "copies_the_file",
+            f"To create two datasets and read from them, the parent process wrote {used.written:,} bytes. "
+            "Leave the images where they are: a copy takes as much space again, and processes can share its "
+            "handle, too.",
+        )
     for process in activity.processes():
         opens = activity.of(process).count("open")
         most = max((opens[pack] for pack in PACKS), default=0)
@@ -239,14 +245,6 @@ def outside(truth: Truth, activity: FileActivity) -> None:
             f"dataset.close() has left {handles} on the zip open in this process. Close what you opened: the "
             "number of open files per process is limited.",
         )
-
-
-def _fail_copies(what: str) -> None:
-    raise Mistake(
-        "copies_the_file",
-        f"To create two datasets and read from them, {what}. Leave the images where they are: a copy "
-        "takes as much space again, and processes can share its handle, too.",
-    )
 
 
 def _fail_opens(who: str, opens: int) -> None:

@@ -1,33 +1,25 @@
 """Check that a worker can read a million labels without copying their memory.
 
-A forked worker learns from a file which labels to read and where to halt, reads them, and names their digest.
-It marks all these moments; when grading, the kernel tells how much memory the process has copied by then.
+A forked process reads them and says what it copied meanwhile; of the labels themselves, what counts is of how
+many Python objects they consist.
 """
 
 import gc
-import hashlib
 import types
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 import torch
 
 from course_utils.checks.core import (
-    MEASURE,
     AttemptOf,
-    FileActivity,
     Inputs,
     Mistake,
     Truth,
-    Usage,
     attempt,
-    environment,
     folder_with,
     ignore_warnings,
-    mark,
     value_of,
 )
 from course_utils.checks.multi_worker_handles._read_labels import (
@@ -39,24 +31,13 @@ from course_utils.checks.multi_worker_handles._read_labels import (
     read_in_child,
     same_labels,
 )
-from course_utils.system import NotMeasurableError, dirtied_bytes, in_child
+from course_utils.system import NotMeasurableError, dirtied_bytes
 
 FILE, FEW = "labels.txt", "few.txt"
-START, WARM_START = "start", "warm-start"  # files that tell a worker where to start reading and where to halt
-STARTED, BEFORE, WARM = f"{MEASURE}started", f"{MEASURE}before", "mark-warm-"
 COUNT = 1_000_000
 FEW_COUNT = 1_000
 CLASSES = 21_841  # ImageNet-21k
 MAX_DIRTIED_BYTES = 2**20
-# Of the process that loaded the labels: a page that its worker writes becomes its own, too.
-MAX_PARENT_BYTES = 2 * MAX_DIRTIED_BYTES
-# Of a worker since it was forked, with all that Python itself copies and allocates.
-MAX_SINCE_FORK_BYTES = 16 * 2**20
-# Of further processes since the check began: room for an interpreter and the numbers, not for a million
-# Python objects.
-MAX_OTHER_BYTES = 24 * 2**20
-# Of sockets and pipes: room for what runs beside the labels.
-MAX_QUEUED_BYTES = 2**18
 MAX_OBJECTS = 0.25  # per label
 FORKS = 3
 ROUNDING_TYPES = (torch.float16, torch.bfloat16)
@@ -95,16 +76,13 @@ class Reads(TypedDict):
 
 
 def make(rng: np.random.Generator, count: int = COUNT) -> tuple[Inputs, Truth]:
-    """Draw a million labels, a second file, and the places from which every `STRIDE`-th label is read."""
+    """Draw a million labels, a second file, and the place from which every `STRIDE`-th label is read."""
     labels, few = rng.integers(0, CLASSES, count), rng.integers(0, CLASSES, FEW_COUNT)
-    starts = rng.permutation(STRIDE)[: FORKS + 1].tolist()
-    labels[starts] = 0
-    files = {FILE: _text(labels), FEW: _text(few), WARM_START: b"0 1"}
-    halts = rng.integers(1, count // STRIDE, FORKS).tolist()
-    files |= {f"{START}{fork}": f"{starts[fork]} {halts[fork]}".encode() for fork in range(FORKS)}
-    chosen = [labels[start::STRIDE] for start in starts]
-    truth = {"values": chosen[-1], "few": few, "digests": [_digest(values) for values in chosen[:FORKS]]}
-    return {"files": files, "start": starts[-1], "count": count}, {**truth, "count": count}
+    start = int(rng.integers(STRIDE))
+    labels[start] = 0
+    files = {FILE: _text(labels), FEW: _text(few)}
+    truth = {"values": labels[start::STRIDE], "few": few, "count": count}
+    return {"files": files, "start": start, "count": count}, truth
 
 
 def _text(labels: np.ndarray) -> bytes:
@@ -113,35 +91,22 @@ def _text(labels: np.ndarray) -> bytes:
 
 def probe(inputs: Inputs, load_labels: Callable[..., Any]) -> Reads:
     """Load two files, and measure how much memory reading the labels of the large one copies in a fork."""
-    with (
-        folder_with(inputs["files"]) as folder,
-        _writable_copies(folder) as (file, few_file),
-        ignore_warnings(),
-    ):
-        mark(folder, STARTED)
-        labels = load_labels(file)
+    with folder_with(inputs["files"]) as folder, ignore_warnings():
+        labels = load_labels(folder / FILE)
         start, count = inputs["start"], inputs["count"]
         found: Reads = {"first": read_in_child(labels, start, count)}
         if not found["first"].get("value", {}).get("complete"):
             return found
-        few = load_labels(few_file)  # also allocates what only the first use of the code allocates
+        few = load_labels(folder / FEW)  # also allocates what only the first use of the code allocates
         found["few"] = attempt(lambda: read(few, range(min(len(few), FEW_COUNT))))
         found["again"] = read_in_child(labels, start, count)
         if "value" in found["few"] and same_labels(found["first"], found["again"]):
-            found["measured"] = _measure(labels, few, start, count, folder)
+            found["measured"] = _measure(labels, start, count)
         return found
 
 
-def _measure(
-    labels: Any,  # noqa: ANN401 - the student's
-    few: Any,  # noqa: ANN401 - the student's
-    start: int,
-    count: int,
-    folder: Path,
-) -> Measured:
+def _measure(labels: Any, start: int, count: int) -> Measured:  # noqa: ANN401 - the student's labels
     dirtied = _copied(labels, start, count)
-    for fork in range(FORKS):
-        in_child(_read_as_worker, labels, count, few, folder, fork)
     objects, object_array = _count_objects(labels, count)
     return {
         "values": _read_all(labels, start, count),
@@ -151,58 +116,16 @@ def _measure(
     }
 
 
-@contextmanager
-def _writable_copies(folder: Path) -> Iterator[list[Path]]:
-    """Copy the labels to a folder in which an answer may write."""
-    with environment.tempfile.TemporaryDirectory() as copies:
-        yield [Path(environment.shutil.copyfile(folder / name, Path(copies) / name)) for name in (FILE, FEW)]
-
-
 def _read_all(labels: Any, start: int, count: int) -> np.ndarray:  # noqa: ANN401 - the student's labels
     return read(labels, places(labels, start, count))
-
-
-def _read_as_worker(
-    labels: Any,  # noqa: ANN401 - the student's
-    count: int,
-    few: Any,  # noqa: ANN401 - the student's
-    folder: Path,
-    fork: int,
-) -> None:
-    # First what does not count, nor is measured: memory that this code itself allocates on its first use.
-    _read_with_halt(few, FEW_COUNT, folder, WARM_START, WARM)
-    mark(folder, BEFORE)
-    _read_with_halt(labels, count, folder, f"{START}{fork}", MEASURE)
-
-
-def _read_with_halt(
-    labels: Any,  # noqa: ANN401 - the student's
-    count: int,
-    folder: Path,
-    told: str,
-    kind: str,
-) -> None:
-    start, halt = map(int, (folder / told).read_text().split())
-    indices = places(labels, start, count)
-    first = read(labels, indices[:halt])
-    mark(folder, kind + told)
-    mark(folder, kind + _digest(np.concatenate([first, read(labels, indices[halt:])])))
-
-
-def _digest(values: np.ndarray) -> str:
-    return hashlib.sha256(values.astype(np.int64).tobytes()).hexdigest()
 
 
 def _copied(labels: Any, start: int, count: int) -> int | None:  # noqa: ANN401 - the student's labels
     # The median of several forks: another thread of this process that writes meanwhile can distort one.
     try:
-        return _median([dirtied_bytes(_read_all, labels, start, count) for _ in range(FORKS)])
+        return sorted(dirtied_bytes(_read_all, labels, start, count) for _ in range(FORKS))[FORKS // 2]
     except NotMeasurableError:
         return None
-
-
-def _median(values: list[int]) -> int:
-    return sorted(values)[len(values) // 2]
 
 
 def _count_objects(labels: Any, count: int) -> tuple[int, bool]:  # noqa: ANN401 - the student's labels
@@ -281,73 +204,3 @@ def _expect_no_copies(copied: int | None) -> None:
             "or converted there: do that in load_labels, before any worker starts. Or each label is a Python "
             "object: its reference count changes when it is read. Keep the numbers in one block of memory.",
         )
-
-
-def outside(truth: Truth, activity: FileActivity) -> None:
-    """Check that forked processes read the right labels, and what each of them copied meanwhile."""
-    copied = [_copied_by_fork(activity, fork, truth["digests"][fork]) for fork in range(FORKS)]
-    known = [one for one in copied if one is not None]
-    if known:
-        _expect_no_copies(_median(known))
-
-
-def _copied_by_fork(activity: FileActivity, fork: int, digest: str) -> int | None:
-    """Return what a process has copied since it was told which labels to read, at the halt or the end.
-
-    Raises:
-        Mistake: No forked process has read the right labels.
-    """
-    after = next((event for event in activity.events if event.name == MEASURE + digest), None)
-    if (
-        after is None
-        or after.process == activity.processes()[0]
-        or _opener(activity.before(MEASURE + digest), f"{START}{fork}") != after.process
-    ):
-        raise Mistake(
-            "wrong_labels_in_worker",
-            "A forked process did not read the labels that the process that loaded them reads. Load them "
-            "once, in load_labels, and let an item depend on nothing but its index.",
-        )
-    worker, started = activity.of(after.process), activity.used_by(STARTED)
-    moments = (f"{MEASURE}{START}{fork}", MEASURE + digest)
-    copied = [_copied_until(worker, moment, started) for moment in moments]
-    return max((one for one in copied if one is not None), default=None)
-
-
-def _copied_until(worker: FileActivity, moment: str, started: Usage | None) -> int | None:
-    """Return what a worker has copied until a mark, and check what it and other processes hold by then."""
-    used, total = worker.used_between(BEFORE, moment), worker.used_by(moment)
-    if used is None or total is None or started is None:
-        return None
-    # Workers of a loader that another cell has left open are there from the beginning.
-    held = (total.others or 0) - (started.others or 0)
-    _expect_little_since_fork(total)
-    if (used.parents or 0) > MAX_PARENT_BYTES or held > MAX_OTHER_BYTES:
-        raise Mistake(
-            "kept_by_another_process",
-            "While a worker read labels, another process of your code copied memory, or held far more than a "
-            "million numbers take. Let each worker read the numbers itself, in one block of memory.",
-        )
-    if (queued := (total.queued or 0) - (started.queued or 0)) > MAX_QUEUED_BYTES:
-        raise Mistake(
-            "kept_in_queues",
-            f"While a worker read labels, sockets and pipes of your code held {queued / 2**20:.1f} MiB. Keep "
-            "the numbers in one block of memory, from which each worker reads them.",
-        )
-    return None if used.copied is None else used.copied + max(used.stored or 0, 0)
-
-
-def _expect_little_since_fork(used: Usage) -> None:
-    """Check what a worker has copied or touched since it was forked, also before it was told what to read."""
-    if (most := max(used.copied or 0, used.touched or 0)) > MAX_SINCE_FORK_BYTES:
-        raise Mistake(
-            "copy_per_worker",
-            f"Since it was forked, a worker has copied or allocated {most / 2**20:.0f} MiB, to read labels "
-            "that were loaded before. Convert them in load_labels, before any worker starts, and let workers "
-            "read the numbers where they are.",
-        )
-
-
-def _opener(activity: FileActivity, name: str) -> int | None:
-    opens = (event.process for event in activity.events if (event.kind, event.name) == ("open", name))
-    return next(opens, None)

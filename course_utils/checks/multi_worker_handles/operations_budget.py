@@ -9,20 +9,22 @@ from typing import Any, TypedDict
 import numpy as np
 
 from course_utils.checks.core import (
-    MEASURE,
     USES,
     FileActivity,
+    FileRecorder,
     Inputs,
     Mistake,
+    Recorded,
     SampleRecord,
     Truth,
+    activity_of,
     draw_members,
     environment,
     expect_samples,
     folder_with,
     ignore_warnings,
-    mark,
     record_samples,
+    recording,
     zip_bytes,
 )
 from course_utils.checks.multi_worker_handles._two_datasets import (
@@ -35,8 +37,8 @@ from course_utils.checks.multi_worker_handles._two_datasets import (
 from course_utils.system import in_child
 
 LABELS = "labels.json"
-STARTED, CREATED, WORKERS = f"{MEASURE}started", "mark-created", ("mark-worker-1", "mark-worker-2")
-HALTS = {process: process.replace("mark-", MEASURE) for process in (CREATED, *WORKERS)}
+STARTED, CREATED, WORKERS = "started", "created", ("worker-1", "worker-2")
+HALTS = {process: f"{process}-halt" for process in (CREATED, *WORKERS)}
 PARENT = "the process that created the dataset"
 EPOCHS = 2
 MAX_LISTS, MAX_CREATION_OPENS = 2, 2
@@ -79,20 +81,24 @@ def _draw_order(rng: np.random.Generator, shards: list[list[str]]) -> list[int]:
     return sorted(rng.permutation(len(names)).tolist(), key=lambda index: place[names[index]])
 
 
-def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Together[Reads]:
+def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Recorded[Together[Reads]]:
     """Create two datasets, read from them in turn in this process, then in two children, as workers do."""
-    with folder_with(inputs["files"], read_only=True) as folder, ignore_warnings():
+    with (
+        folder_with(inputs["files"], read_only=True) as folder,
+        recording(folder) as files,
+        ignore_warnings(),
+    ):
         alone = [partial(_read_alone, dataset_class, folder / name) for name in inputs["orders"]]
-        return read_together(lambda: _read(inputs, folder, dataset_class), alone, dataset_class)
+        return files.recorded(read_together(lambda: _read(inputs, folder, files, dataset_class), alone, dataset_class))
 
 
-def _read(inputs: Inputs, folder: Path, dataset_class: Callable[..., Any]) -> Reads:
-    mark(folder, STARTED)
+def _read(inputs: Inputs, folder: Path, files: FileRecorder, dataset_class: Callable[..., Any]) -> Reads:
+    files.mark(STARTED)
     datasets = {name: dataset_class(folder / name) for name in inputs["orders"]}
     lengths = {name: len(dataset) for name, dataset in datasets.items()}
-    epochs = {CREATED: _read_epochs(datasets, folder, inputs, CREATED)}
+    epochs = {CREATED: _read_epochs(datasets, files, inputs, CREATED)}
     for worker in WORKERS:
-        epochs[worker] = in_child(_read_epochs, datasets, folder, inputs, worker)
+        epochs[worker] = in_child(_read_epochs, datasets, files, inputs, worker)
     return {"lengths": lengths, "epochs": epochs}
 
 
@@ -101,9 +107,9 @@ def _read_alone(dataset_class: Callable[..., Any], path: Path) -> None:
     record_samples(dataset, list(range(len(dataset))))
 
 
-def _read_epochs(datasets: dict[str, Any], folder: Path, inputs: Inputs, process: str) -> Epochs:
+def _read_epochs(datasets: dict[str, Any], files: FileRecorder, inputs: Inputs, process: str) -> Epochs:
     """Read all samples of all datasets twice, in turn, with a halt at some place of the last epoch."""
-    mark(folder, process)
+    files.mark(process)
     orders = inputs["orders"]
     found: Epochs = {name: [[] for _ in range(EPOCHS)] for name in datasets}
     for epoch in range(EPOCHS):
@@ -112,13 +118,13 @@ def _read_epochs(datasets: dict[str, Any], folder: Path, inputs: Inputs, process
                 index = orders[name][step : step + 1]
                 found[name][epoch] += record_samples(dataset, [i for i in index if i < len(dataset)])
             if (epoch, step) == (EPOCHS - 1, inputs["halts"][process]):
-                mark(folder, HALTS[process])
+                files.mark(HALTS[process])
     return found
 
 
-def judge(truth: Truth, attempted: Together[Reads]) -> str:
-    """Check the samples that each process read."""
-    found = value_together(attempted, truth["folders"])
+def judge(truth: Truth, recorded: Recorded[Together[Reads]]) -> str:
+    """Check the samples that each process read, then what it did with the files."""
+    found = value_together(recorded["value"], truth["folders"])
     expect_lengths(found["lengths"], truth["folders"])
     for folder, pack in truth["folders"].items():
         for process in (CREATED, *WORKERS):
@@ -128,6 +134,7 @@ def judge(truth: Truth, attempted: Together[Reads]) -> str:
             for epoch in epochs:
                 expect_no_other_images(epoch, pack, truth["folders"])
                 expect_samples(epoch, truth["orders"][folder], pack, _who(process))
+    _judge_files(truth, activity_of(recorded["files"]))
     return "Each process opens each shard once; everything else is read once and kept."
 
 
@@ -135,7 +142,7 @@ def _who(process: str) -> str:
     return "a worker" if process in WORKERS else PARENT
 
 
-def outside(truth: Truth, activity: FileActivity) -> None:
+def _judge_files(truth: Truth, activity: FileActivity) -> None:
     """Check what was done to create the datasets and to read from them, and that no handle is shared."""
     shards = sum(folder["shards"] for folder in truth["folders"].values())
     samples = EPOCHS * sum(map(len, truth["orders"].values()))
@@ -157,7 +164,7 @@ def outside(truth: Truth, activity: FileActivity) -> None:
             "both use the same open file, with one position. Each process needs its own handles (key them by "
             "os.getpid()), or none.",
         )
-    if (stored := max(activity.most_after(STARTED, "in_files"), _most_written(activity))) > MAX_COPIED:
+    if (stored := _most_written(activity)) > MAX_COPIED:
         raise Mistake(
             "copies_the_shards",
             f"Your code wrote {stored:,} bytes to other files. Read the shards where they are, or keep "
@@ -199,7 +206,7 @@ def _judge_reader(activity: FileActivity, who: str, samples: int, shards: int) -
                 f"{where} opened {name} {opened} times; once is enough. Keep one handle per shard and "
                 "process, and use it for all samples and all epochs.",
             )
-    inspected = sum(count for name, count in activity.count("look").items() if not name.startswith("mark-"))
+    inspected = activity.count("look").total()
     if inspected > shards:
         raise Mistake(
             "looks_per_sample",

@@ -8,19 +8,20 @@ process that `spawn` has started judges each answer of the bank alike
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
 
 from course_utils.checks.core import (
-    MEASURE,
     Attempt,
     FileActivity,
+    FileRecorder,
     Inputs,
     Mistake,
+    Recorded,
     SampleRecord,
     Truth,
+    activity_of,
     attempt,
     draw_members,
     environment,
@@ -29,9 +30,9 @@ from course_utils.checks.core import (
     expect_samples,
     folder_with,
     ignore_warnings,
-    mark,
     pack_bytes,
     record_samples,
+    recording,
     value_of,
 )
 from course_utils.checks.multi_worker_handles._two_datasets import (
@@ -43,9 +44,7 @@ from course_utils.checks.multi_worker_handles._two_datasets import (
 from course_utils.system import waiting_child
 
 PACKS = {"one.zip": False, "two.zip": True}  # and whether its dataset flips the images
-RECEIVER = "mark-receiver"
-STARTED, SENT, READ = f"{MEASURE}started", f"{MEASURE}sent", f"{MEASURE}read"
-MAX_STORED = 2**17  # the smaller pack has twice as much
+RECEIVER = "receiver"
 MAX_BYTES = 8_000
 HERE, THERE = "the process that made the dataset", "the receiving process"
 
@@ -85,24 +84,23 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     return {"files": files, "orders": orders}, packs
 
 
-def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Together[dict[str, Trips]]:
+def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Recorded[Together[dict[str, Trips]]]:
     """Pickle two datasets that were used, and two that were not; read the pickles in an older process."""
     orders: dict[str, list[int]] = inputs["orders"]
     with (
         folder_with(inputs["files"], read_only=True) as folder,
+        recording(folder) as files,
         ignore_warnings(),
-        waiting_child(partial(_receive, folder, orders)) as send,
+        waiting_child(partial(_receive, files, orders)) as send,
     ):
-        mark(folder, STARTED)
         creates = {name: partial(dataset_class, folder / name, flip) for name, flip in PACKS.items()}
         alone = [partial(_read_alone, create, orders[name]) for name, create in creates.items()]
-        return read_together(lambda: _travel(creates, orders, folder, send), alone, dataset_class)
+        return files.recorded(read_together(lambda: _travel(creates, orders, send), alone, dataset_class))
 
 
 def _travel(
     creates: Mapping[str, Callable[[], Any]],
     orders: dict[str, list[int]],
-    folder: Path,
     send: Callable[[bytes], dict[str, list[Arrival]]],
 ) -> dict[str, Trips]:
     fresh = {name: _pickle(create()) for name, create in creates.items()}
@@ -110,9 +108,7 @@ def _travel(
     before = {name: record_samples(dataset, orders[name]) for name, dataset in datasets.items()}
     used = {name: _pickle(dataset) for name, dataset in datasets.items()}
     pickles = {name: [fresh[name].get("value"), used[name].get("value")] for name in PACKS}
-    mark(folder, SENT)
     arrived = send(evidence.encode(pickles))
-    mark(folder, READ)
     return {
         name: {
             "before": before[name],
@@ -129,10 +125,10 @@ def _read_alone(create: Callable[[], Any], order: list[int]) -> None:
 
 
 def _receive(
-    folder: Path, orders: dict[str, list[int]], wait: Callable[[], bytes]
+    files: FileRecorder, orders: dict[str, list[int]], wait: Callable[[], bytes]
 ) -> dict[str, list[Arrival]]:
     """Wait for pickles, unpickle all of them, then read."""
-    mark(folder, RECEIVER)
+    files.mark(RECEIVER)
     pickles: dict[str, list[bytes | None]] = evidence.decode(wait())
     datasets = {name: [_unpickle(data) for data in both] for name, both in pickles.items()}
     return {
@@ -169,14 +165,19 @@ def _read(dataset: Any, order: list[int]) -> Attempt:  # noqa: ANN401 - the stud
     return attempt(lambda: record_samples(dataset, order))
 
 
-def judge(truth: Truth, attempted: Together[dict[str, Trips]]) -> str:
-    """Check the size of the pickled datasets, and the samples of the originals and of each copy."""
+def judge(truth: Truth, recorded: Recorded[Together[dict[str, Trips]]]) -> str:
+    """Check the size of the pickles, the samples of the originals and of each copy, and who opened files."""
+    _judge_samples(truth, recorded["value"])
+    _judge_files(truth, activity_of(recorded["files"]))
+    return "The pickled dataset carries only what it needs, and both the original and its copy work."
+
+
+def _judge_samples(truth: Truth, attempted: Together[dict[str, Trips]]) -> None:
     found = value_together(attempted, truth)
     for name in PACKS:
         expect_no_other_images(found[name]["before"], truth[name], truth)
     for name, flip in PACKS.items():
         _judge_one(truth[name], found[name], flip)
-    return "The pickled dataset carries only what it needs, and both the original and its copy work."
 
 
 def _judge_one(pack: Truth, found: Trips, flip: bool) -> None:
@@ -258,22 +259,15 @@ def _is_plain(samples: list[SampleRecord], pack: Truth) -> bool:
     return True
 
 
-def outside(truth: Truth, activity: FileActivity) -> None:
+def _judge_files(truth: Truth, activity: FileActivity) -> None:
     """Check that the receiver is older than the datasets, and that it opened the zips itself."""
     receiver = activity.marked(RECEIVER)
     if activity.before(RECEIVER).count("open"):
         raise Mistake(
             "no_evidence", "The check's receiving process did not start before the dataset was made."
         )
-    if (stored := activity.most_after(STARTED, "stored")) > MAX_STORED:
-        raise Mistake(
-            "carries_the_file",
-            f"To send two datasets to another process, your code stored {stored:,} bytes in files. Send the "
-            "path of the zip, and let each process open it.",
-        )
     for name in PACKS:
-        read, size = activity.of(receiver).bytes_read(name), sum(map(len, truth[name]["members"].values()))
-        if not activity.of(receiver).count("open")[name] or (read is not None and read < size):
+        if not activity.of(receiver).count("open")[name]:
             raise Mistake(
                 "carries_the_file",
                 "The dataset that was unpickled in another process returned samples without reading them "

@@ -24,7 +24,7 @@ from course_utils.paths import DataNotFoundError, data_dir
 class Grading(Configurable):
     """The options `c.Grading...` of nbgrader_config.py."""
 
-    sandbox = Unicode("auto", help="auto, bwrap, namespaces, or none (no protection).").tag(config=True)
+    sandbox = Unicode("auto", help="auto, bwrap (bubblewrap), or none (no protection).").tag(config=True)
     results_directory = Unicode("marks", help="Folder of the results, relative to the course.").tag(
         config=True
     )

@@ -1,6 +1,5 @@
 from .client import PRELOADED_MODULES as PRELOADED_MODULES
 from .client import Sandbox as Sandbox
-from .handouts import HANDOUTS as HANDOUTS
 from .isolation import Limits as Limits
 from .isolation import NoSandboxError as NoSandboxError
 from .isolation import backends as backends

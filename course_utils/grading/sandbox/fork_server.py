@@ -15,15 +15,12 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from course_utils.checks.core import evidence
 from course_utils.grading.sandbox.control import answer_all
-from course_utils.grading.sandbox.handouts import NotWatchedError, SubmissionFiles
 from course_utils.grading.sandbox.isolation import (
     TOO_MANY_PROCESSES,
     TOO_MUCH_MEMORY,
@@ -56,7 +53,6 @@ class ForkServer:
     def __init__(self, setup: Setup, shell: InteractiveShell) -> None:
         self._setup, self._shell = setup, shell
         self._child = 0
-        self._files: SubmissionFiles | None = None
         self._limits = Limits()
         self._kill_reason = ""
         self._next_look = 0.0
@@ -90,12 +86,8 @@ class ForkServer:
         """Do what a message asks for and return the answer."""
         if message["action"] == "run":
             return self._run(message, *descriptors)
-        if message["action"] == "place_files":
-            return self._place_files(message["folder"], *descriptors)
         if message["action"] == "open_socket":
             return self._open_socket(message["address"], *descriptors)
-        if message["action"] == "report_files":
-            return asdict(self._placed().report())
         if message["action"] == "count_seconds":
             return processor_seconds(processes_below(self._child))
         if message["action"] == "end":
@@ -104,24 +96,11 @@ class ForkServer:
 
     def _run(self, message: ControlMessage, descriptor: int) -> None:
         self._limits, self._kill_reason = Limits(**message["limits"]), ""
-        self._files = SubmissionFiles(PRIVATE) if self._setup["nested"] else None
         self._child = os.fork()
         if self._child == 0:
             channel = Channel(socket.socket(fileno=descriptor))
-            run_submission(channel, self._shell, self._setup, message, self._files)
+            run_submission(channel, self._shell, self._setup, message)
         os.close(descriptor)
-        if self._files is not None:
-            self._files.serve(self._child)
-
-    def _place_files(self, folder: str, descriptor: int) -> str:
-        """Show the files of a check in a file system that only the submission sees; see `_problem`."""
-        with os.fdopen(descriptor, "rb") as file:
-            files = evidence.decode(file.read())
-        return _problem(lambda: self._placed().place(folder, files))
-
-    def _placed(self) -> SubmissionFiles:
-        assert self._files is not None, "a submission without a sandbox gets no files"
-        return self._files
 
     def _open_socket(self, address: str, descriptor: int) -> str:
         """Let a socket listen where only the submission sees it; see `_problem`."""
@@ -139,9 +118,6 @@ class ForkServer:
 
     def _end(self, crashed: bool) -> Ending:
         """Kill the submission's processes."""
-        if self._files is not None:
-            self._files.close()
-        self._files = None
         code = _reap(self._child) if crashed else None
         _kill_submission(self._child if code is None else 0)
         self._child = 0
@@ -174,7 +150,7 @@ def _problem(action: Callable[[], object]) -> str:
     try:
         action()
     except OSError as error:
-        if isinstance(error, NotWatchedError) or error.errno in MACHINE_ERRORS:
+        if error.errno in MACHINE_ERRORS:
             raise
         return str(error)  # a student may have filled the disk
     return ""

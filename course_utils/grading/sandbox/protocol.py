@@ -93,12 +93,11 @@ class ControlMessage(TypedDict, total=False):
     """A message from the client to the fork server, as JSON.
 
     Attributes:
-        action: `ready`, `run`, `place_files`, `report_files`, `open_socket`, `count_seconds` or `end`.
+        action: `ready`, `run`, `open_socket`, `count_seconds` or `end`.
         limits: For `run`: the fields of `Limits`.
         user: For `run`: numeric user of the submission.
         home: For `run`: the folder that gets the submission's files.
         crashed: For `end`: the submission has ended itself, and how is asked for.
-        folder: For `place_files`: the folder to make; a file with the encoded files comes with the message.
         address: For `open_socket`: path to which the Unix socket that comes with the message is bound.
     """
 
@@ -107,7 +106,6 @@ class ControlMessage(TypedDict, total=False):
     user: int
     home: str
     crashed: bool
-    folder: str
     address: str
 
 

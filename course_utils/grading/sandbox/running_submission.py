@@ -13,9 +13,6 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-import msgspec
-
-from course_utils.checks.core import SeenFiles, evidence
 from course_utils.checks.world import BaseWorld, WorldServer
 from course_utils.grading.sandbox.isolation import Limits
 from course_utils.grading.sandbox.protocol import (
@@ -41,8 +38,8 @@ EVIDENCE_READ = 20_000
 MACHINE_ERRORS = re.compile(rb"\[Errno (?:11|12|23|28)\]|can't start new thread")
 
 
-class _FilesNotPlacedError(RuntimeError):
-    """The files of a check cannot be written: a submission may have filled its disk."""
+class _NoSocketError(RuntimeError):
+    """The socket of a check's world cannot be made: a submission may have filled its disk."""
 
 
 class RunningSubmission:
@@ -116,16 +113,15 @@ class RunningSubmission:
         handout = step.handout()
         world = handout.world() if handout.world else None
         try:
-            self._place_files(handout)
             with self._serve(world) as address:
                 self._channel.send(self._request(step, handout, address), deadline)
                 reply = _reply(self._channel.receive(StepReply, deadline, MAX_REPLY))
-            reply.files, reply.world = self._report_files(handout), world
+            reply.world = world
             doubtful = _names_a_machine_error(reply)
         except TimeoutError:
             reply = Reply("timed out", f"This cell did not finish within {deadline - start:.0f} seconds.")
             doubtful = self._starved()
-        except _FilesNotPlacedError as error:
+        except _NoSocketError as error:
             reply = Reply("crashed", f"The files of this exercise could not be written: {error}")
             doubtful = True
         except ClosedError:
@@ -147,17 +143,6 @@ class RunningSubmission:
         half: float = (time.monotonic() - self._start) / 2
         return bool(used < half < waited)
 
-    def _place_files(self, handout: Handout) -> None:
-        """Have the fork server write files where the student's process finds them."""
-        if not handout.folder:
-            return
-        with tempfile.TemporaryFile() as file:
-            file.write(evidence.encode(handout.files))
-            file.seek(0)
-            problem = self._server.ask({"action": "place_files", "folder": handout.folder}, file.fileno())
-        if problem:
-            raise _FilesNotPlacedError(problem)
-
     @contextmanager
     def _serve(self, world: BaseWorld | None) -> Iterator[str]:
         """Serve a world to the submission while a step runs; yield the address of its socket, if any."""
@@ -168,19 +153,13 @@ class RunningSubmission:
         listener = socket.socket(socket.AF_UNIX)
         if problem := self._server.ask({"action": "open_socket", "address": address}, listener.fileno()):
             listener.close()
-            raise _FilesNotPlacedError(problem)
+            raise _NoSocketError(problem)
         try:
             with WorldServer(world, listener):
                 yield address
         finally:
             if self._folder is not None:
                 Path(address).unlink(missing_ok=True)
-
-    def _report_files(self, handout: Handout) -> SeenFiles | None:
-        """Ask the fork server what was done with the files."""
-        if not handout.folder:
-            return None
-        return msgspec.convert(self._server.ask({"action": "report_files"}), SeenFiles)
 
     def _request(self, step: Step, handout: Handout, world: str) -> StepRequest:
         output_kb = self._limits.output_kb

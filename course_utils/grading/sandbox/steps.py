@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from course_utils.checks.core import SeenFiles
 from course_utils.checks.world import BaseWorld
 from course_utils.validation import extract_definitions, meaning
 
@@ -16,14 +15,10 @@ class Handout:
 
     Attributes:
         inputs: The encoded inputs.
-        folder: Name of the folder in `HANDOUTS` that shows `files`; empty without one.
-        files: The files by name.
         world: Makes the world that the probe asks; None for a check without one.
     """
 
     inputs: bytes = b""
-    folder: str = ""
-    files: dict[str, bytes] = field(default_factory=dict)
     world: Callable[[], BaseWorld] | None = None
 
 
@@ -72,7 +67,6 @@ class Reply:
         evidence: Encoded evidence of a check.
         pictures: PNG files.
         seconds: Wall time.
-        files: What was done with the files of the handout, as seen from outside; None without any.
         world: The world that the probe asked, with its record; no submission can forge it.
     """
 
@@ -83,5 +77,4 @@ class Reply:
     evidence: bytes = b""
     pictures: list[bytes] = field(default_factory=list)
     seconds: float = 0.0
-    files: SeenFiles | None = None
     world: BaseWorld | None = None

@@ -16,7 +16,6 @@ from typing import Any, NoReturn
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from course_utils.grading.sandbox.handouts import SubmissionFiles
 from course_utils.grading.sandbox.isolation import (
     Limits,
     apply_limits,
@@ -47,7 +46,6 @@ def run_submission(
     shell: InteractiveShell,
     setup: Setup,
     message: ControlMessage,
-    files: SubmissionFiles | None,
 ) -> NoReturn:
     """Run a submission as all that this forked process does.
 
@@ -56,9 +54,8 @@ def run_submission(
         shell: The shell in which its cells run.
         setup: How submissions run.
         message: The client's request.
-        files: Where it finds the files of checks; None without a sandbox.
     """
-    _run_and_exit(_outer_process, channel, shell, setup, message, files)
+    _run_and_exit(_outer_process, channel, shell, setup, message)
 
 
 def _outer_process(
@@ -66,11 +63,10 @@ def _outer_process(
     shell: InteractiveShell,
     setup: Setup,
     message: ControlMessage,
-    files: SubmissionFiles | None,
 ) -> None:
     """Make the namespaces, then fork their init process."""
     namespaces.set_parent_death_signal()
-    if files is None:
+    if not setup["nested"]:
         _student_process(channel, shell, setup, message)
         return
     if not setup["users"]:
@@ -78,7 +74,7 @@ def _outer_process(
     namespaces.unshare(namespaces.CLONE_NEWNS | namespaces.CLONE_NEWPID | namespaces.CLONE_NEWIPC)
     first = os.fork()
     if first == 0:
-        _run_and_exit(_init_process, channel, shell, setup, message, files)
+        _run_and_exit(_init_process, channel, shell, setup, message)
     channel.close()
     _exit_like(os.waitpid(first, 0)[1])
 
@@ -88,7 +84,6 @@ def _init_process(
     shell: InteractiveShell,
     setup: Setup,
     message: ControlMessage,
-    files: SubmissionFiles,
 ) -> None:
     """Prepare the mounts, then fork the student's process; as init, its end ends the whole submission."""
     namespaces.set_parent_death_signal()
@@ -107,7 +102,6 @@ def _init_process(
         if Path(name).exists():
             namespaces.mount("/dev/null", name, "", namespaces.MS_BIND)
     namespaces.freeze_mounts(PRIVATE)
-    files.mount()
     student = os.fork()
     if student == 0:
         _run_and_exit(_student_process, channel, shell, setup, message)
@@ -130,6 +124,7 @@ def _student_process(
         join_new_session_keyring()
         Path("/proc/self/oom_score_adj").write_text("1000")
         namespaces.drop_privileges(message["user"] if setup["users"] else None)
+        namespaces.show_own_use()
         install_call_filter()
     limits, home = Limits(**message["limits"]), Path(message["home"])
     own_count = setup["nested"] and (setup["users"] or counts_processes_by_namespace())

@@ -1,6 +1,7 @@
 from . import local as local
 from . import regrade as regrade
 from . import report as report
+from . import similar_answers as similar_answers
 from . import slurm as slurm
 from .bounded import Bounds as Bounds
 from .bounded import Exceeded as Exceeded

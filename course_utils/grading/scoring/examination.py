@@ -51,12 +51,12 @@ def examine(
         GraderFaultError: A sandbox or a judge failed.
     """
     first, second = sandboxes
-    judge = _judge(first, lesson, seed)
+    judge = Judge(lesson, seed)
     replies = first.run(sandbox_steps(lesson, notebook, judge), files)
     exercises = judge.outcomes(notebook, replies)
     right = [name for name, exercise in exercises.items() if exercise["status"] == RIGHT]
     if right:
-        judges = [judge, _judge(second, lesson, seed + 1)]
+        judges = [judge, Judge(lesson, seed + 1)]
         asked = _ask_again(second, judges, notebook, files, replies, right)
         for inputs, outcomes in zip(ONLY_AT_FIRST, asked, strict=True):
             for name, outcome in outcomes.items():
@@ -92,10 +92,6 @@ def sandbox_steps(lesson: Lesson, notebook: NotebookNode, judge: Judge) -> list[
         ):
             steps.append(Step(place, source))
     return steps
-
-
-def _judge(sandbox: Sandbox, lesson: Lesson, seed: int) -> Judge:
-    return Judge(lesson, seed, watched=sandbox.kind != "none")
 
 
 def _ask_again(

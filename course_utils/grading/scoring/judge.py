@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets
 import zlib
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -14,7 +13,7 @@ from nbformat import NotebookNode
 from course_utils.checks.core import NO_ANSWER, Inputs, Mistake, Truth, evidence
 from course_utils.grading.course import GRADER_FAULT, Exercise, Lesson
 from course_utils.grading.notebook import grade_id
-from course_utils.grading.sandbox import HANDOUTS, GraderFaultError, Handout, Reply
+from course_utils.grading.sandbox import GraderFaultError, Handout, Reply
 from course_utils.grading.scoring.bounded import Exceeded, run_bounded
 
 ANSWER = "_answer"
@@ -27,11 +26,10 @@ class Judge:
     Args:
         lesson: Whose checks to use.
         seed: Seed of all inputs.
-        watched: Whether the sandbox can watch the files that it lays out.
     """
 
-    def __init__(self, lesson: Lesson, seed: int, watched: bool = True) -> None:
-        self.lesson, self.seed, self.watched = lesson, seed, watched
+    def __init__(self, lesson: Lesson, seed: int) -> None:
+        self.lesson, self.seed = lesson, seed
         self._truths: dict[str, Truth] = {}
         self._handouts: dict[str, Handout] = {}
 
@@ -55,13 +53,9 @@ class Judge:
         return draw
 
     def _handout(self, name: str, inputs: Inputs) -> Handout:
-        check, truth = self.lesson.check(name), self._truths[name]
-        if check.world is not None:
-            return Handout(evidence.encode(inputs), world=partial(check.world, truth))
-        if check.outside is None or not self.watched:
-            return Handout(evidence.encode(inputs))
-        folder = secrets.token_hex(8)
-        return Handout(evidence.encode({**inputs, "files": f"{HANDOUTS}/{folder}"}), folder, inputs["files"])
+        check = self.lesson.check(name)
+        world = None if check.world is None else partial(check.world, self._truths[name])
+        return Handout(evidence.encode(inputs), world)
 
     def truth(self, name: str) -> Truth:
         """Return what a check's judge knows about the inputs drawn."""
@@ -153,7 +147,7 @@ class Judge:
         check, truth = self.lesson.check(graded.check), self._truths[graded.check]
         try:
             before = None if earlier is None else (earlier.evidence, earlier.world)
-            return "right", "", check.verdict(truth, reply.evidence, reply.world, reply.files, before)
+            return "right", "", check.verdict(truth, reply.evidence, reply.world, before)
         except Mistake as mistake:
             return "wrong", mistake.name, mistake.message
         except Exception as error:

@@ -10,7 +10,6 @@ import nbformat
 from course_utils.grading.course import Lesson
 from course_utils.grading.notebook import Restored, restore_notebook
 from course_utils.grading.scoring.bounded import Exceeded, run_bounded
-from course_utils.grading.scoring.suspicious_code import find_suspicious_code
 from course_utils.grading.submission import Finding, Submission
 
 
@@ -21,7 +20,7 @@ class _Read(msgspec.Struct):
 
 
 def read_notebook(lesson: Lesson, submission: Submission) -> Restored:
-    """Return a submission's notebook in the released form, and what was found in it and in its code.
+    """Return a submission's notebook in the released form, and what was found in it.
 
     Raises:
         GraderFaultError: Reading failed, not through what was submitted.
@@ -36,5 +35,4 @@ def read_notebook(lesson: Lesson, submission: Submission) -> Restored:
 
 def _read(lesson: Lesson, submission: Submission) -> _Read:
     restored = restore_notebook(submission.notebook(), lesson.released)
-    suspicious = find_suspicious_code(lesson, restored.notebook, submission.files())
-    return _Read(restored.notebook, [*restored.findings, *suspicious], restored.readable)
+    return _Read(restored.notebook, restored.findings, restored.readable)

@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-NOT_FOR_STUDENTS = ("test", "book")  # extras
+NOT_FOR_STUDENTS = ("test", "book", "grading")  # extras
 
 
 def student_lock(lock: str, project: dict[str, object]) -> str:

@@ -12,7 +12,7 @@ class Finding:
     """Something in a submission that is not as released.
 
     Attributes:
-        kind: `damaged` (may be an accident), `tampered` (is none), or `suspicious` (for a teacher to read),
+        kind: `damaged` (may be an accident), `tampered` (is none), or `suspicious` (a time stamp to look at),
             or `other version` (of the course, where it was released).
         what: One sentence for the teacher.
     """

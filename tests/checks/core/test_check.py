@@ -1,6 +1,5 @@
 import sys
 import threading
-from types import ModuleType
 from typing import TypedDict
 
 import pytest
@@ -196,11 +195,3 @@ def test_what_an_answer_prints_again_and_again_is_shown_once(capsys):
     out = capsys.readouterr().out
     assert (out.count("first"), out.count("second"), out[-3:]) == (1, 1, "end")
     assert verdict.message == "adds numbers"
-
-
-def test_check_with_two_records_of_what_was_done_is_refused():
-    module = ModuleType("twice")
-    functions = {"make": adding.make, "probe": adding.probe, "judge": _judge}
-    vars(module).update(functions, World=object, outside=_judge)
-    with pytest.raises(TypeError, match="World and outside"):
-        Check.from_module(module)

@@ -25,10 +25,10 @@ def package(tmp_path, monkeypatch):
 
 
 def test_every_module_is_found_as_a_check(package):
-    checks = find_checks(package("two_checks", second=COMPLETE, first=COMPLETE + "outside = print\n"))
+    checks = find_checks(package("two_checks", second=COMPLETE, first=COMPLETE + "stable = print\n"))
     assert list(checks) == ["first", "second"]
-    assert checks["first"].outside is print
-    assert checks["second"].outside is None
+    assert checks["first"].stable is print
+    assert checks["second"].stable is None
     assert checks["second"](lambda number: number + 1).message == "right"
 
 

@@ -1,4 +1,4 @@
-"""What the recorder in a notebook's process sees."""
+"""What the recorder of file operations sees."""
 
 import os
 import subprocess
@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from course_utils.checks.core import FileRecorder, evidence
 from course_utils.checks.core.file_events import FileActivity
-from course_utils.checks.core.file_recorder import mark, record_folder, recording
+from course_utils.checks.core.file_recorder import MAX_EVENTS, recording
 from course_utils.system import in_child
 
 Activity = Callable[[], FileActivity]
@@ -23,9 +24,14 @@ def folder(tmp_path) -> Path:
 
 
 @pytest.fixture
-def activity(folder) -> Iterator[Activity]:
-    with recording() as events, record_folder(folder):
-        yield lambda: FileActivity(events())
+def recorder(folder) -> Iterator[FileRecorder]:
+    with recording(folder) as recorder:
+        yield recorder
+
+
+@pytest.fixture
+def activity(recorder) -> Activity:
+    return lambda: FileActivity(recorder.events())
 
 
 def test_opens_lists_and_looks_are_counted_by_path(folder, activity):
@@ -101,18 +107,33 @@ def test_handle_is_left_open_until_its_process_closes_it(folder, activity):
     assert activity().left_open(os.getpid()) == []
 
 
-def test_marks_divide_the_events(folder, activity):
+def test_marks_divide_the_events(folder, recorder, activity):
     (folder / "sub" / "a.bin").read_bytes()
-    mark(folder, "mark-here")
+    recorder.mark("here")
     list(folder.iterdir())
-    assert activity().marked("mark-here") == os.getpid()
-    assert activity().before("mark-here").count("open", "list") == {"sub/a.bin": 1}
-    assert activity().after("mark-here").count("open", "list") == {"": 1}
+    assert activity().marked("here") == os.getpid()
+    assert activity().before("here").count("open", "list") == {"sub/a.bin": 1}
+    assert activity().after("here").count("open", "list") == {"": 1}
+
+
+def test_bytes_that_a_process_reads_and_writes_are_known_at_marks(folder, recorder, activity, tmp_path):
+    recorder.mark("before")
+    (tmp_path / "copy").write_bytes((folder / "sub" / "a.bin").read_bytes())
+    recorder.mark("after")
+    used = activity().used_between("before", "after")
+    assert used is None or min(used) >= 200_000
+
+
+def test_events_are_plain_data_and_not_without_end(folder, recorder):
+    for _ in range(MAX_EVENTS + 1):
+        recorder.record("look", "sub/a.bin")
+    decoded = evidence.decode(evidence.encode({"files": recorder.events()}))
+    assert len(decoded["files"]) == MAX_EVENTS
 
 
 def test_functions_are_restored_and_open_files_still_work(folder):
     before = open, os.open, os.stat, os.read
-    with recording(), record_folder(folder):
+    with recording(folder):
         file = (folder / "sub" / "a.bin").open("rb")
     assert (open, os.open, os.stat, os.read) == before
     assert len(file.read()) == 200_000

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torchvision import tv_tensors
 
+from course_utils.checks.core import MAX_EVENTS, FileEvent, activity_of
 from course_utils.checks.core.check import Mistake
 from course_utils.checks.core.observe import attempt, folder_with, ignore_warnings, record_image, value_of
 
@@ -48,10 +49,9 @@ def test_folder_is_removed_and_working_directory_restored(tmp_path, monkeypatch)
     assert Path.cwd() == tmp_path
 
 
-def test_existing_folder_is_used_and_kept(tmp_path):
-    with folder_with(str(tmp_path)) as folder:
-        assert folder == tmp_path
-    assert folder.is_dir()
+def test_too_many_events_are_a_mistake():
+    with pytest.raises(Mistake, match="endless loop"):
+        activity_of([FileEvent(1, "look", "a")] * MAX_EVENTS)
 
 
 def test_warnings_are_suppressed():

@@ -38,7 +38,7 @@ def spawned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable]:
 
         @contextmanager
         def waiting_child(function: partial) -> Iterator[Callable[[bytes], object]]:
-            yield lambda data: pool.submit(receive, *function.args, data).result()
+            yield lambda data: pool.submit(receive, function.args[1], data).result()
 
         yield waiting_child
     sys.path.remove(str(folder))
@@ -49,7 +49,7 @@ def mistake(answer: Answer) -> str:
     inputs, truth = CHECK.make(np.random.default_rng(1))
     dataset_class = __import__(f"spawned_{answer.name}").PicklableZIPDataset
     try:
-        CHECK.judge(truth, CHECK.probe(inputs, dataset_class))
+        CHECK._judge_samples(truth, CHECK.probe(inputs, dataset_class)["value"])
     except Mistake as found:
         return found.name
     return ""

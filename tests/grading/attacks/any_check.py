@@ -106,6 +106,10 @@ for name in ("attempt", "record_image", "value_of"):
     if hasattr(module, name):
         setattr(module, name, lambda *everything: {"value": 0})
 """,
+    "recorder_is_blind": """
+from course_utils.checks.core import file_recorder
+file_recorder.FileRecorder.record = lambda *everything, **options: None
+""",
     "world_is_asked_nonsense": """
 import gc, threading
 from course_utils.checks.world import Handle

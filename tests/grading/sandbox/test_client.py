@@ -11,7 +11,7 @@ from course_utils.grading.sandbox.isolation.limits import Limits
 from course_utils.grading.sandbox.server_process import GraderFaultError
 from course_utils.grading.sandbox.steps import Step
 
-KINDS = [kind for kind in ("bwrap", "namespaces") if backends.works(kind)]
+KINDS = [kind for kind in backends.KINDS if backends.works(kind)]
 LIMITS = Limits(cell_seconds=20, exercise_seconds=60, file_mb=16)
 SHOW_STATE = """
 import os, subprocess
@@ -25,7 +25,7 @@ print("processes", len([name for name in os.listdir("/proc") if name.isdigit()])
 print("segments", len(open("/proc/sysvipc/shm").readlines()) - 1, len(open("/proc/sysvipc/msg").readlines()) - 1)
 print("memory", "MARK" in globals(), hasattr(os, "MARK"))
 """
-CLEAN_STATE = """/tmp ['handouts']
+CLEAN_STATE = """/tmp []
 /dev/shm []
 /home/student []
 processes 2
@@ -231,7 +231,15 @@ def test_failing_start_of_a_sandbox_is_a_grader_fault():
         sandbox.run([Step(0, "1")], {})
 
 
-@pytest.mark.parametrize("wanted", ["apptainer", "bwarp"])
+def test_bubblewrap_of_the_system_comes_first_and_one_that_cannot_start_is_passed_over(monkeypatch):
+    found = backends.programs()
+    monkeypatch.setattr(backends, "programs", lambda: ["/bin/false", *found])
+    assert backends.bubblewrap.__wrapped__() == (found or [None])[0]
+    monkeypatch.setattr(backends, "programs", lambda: ["/bin/false"])
+    assert backends.bubblewrap.__wrapped__() is None
+
+
+@pytest.mark.parametrize("wanted", ["apptainer", "bwarp", "namespaces"])
 def test_unknown_backend_is_refused_with_the_known_ones(wanted):
     with pytest.raises(backends.NoSandboxError, match="choose auto, bwrap"):
         backends.choose(wanted)

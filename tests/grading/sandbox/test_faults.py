@@ -1,16 +1,15 @@
 """Whose fault a failure is: the machine's is never a student's mark, and what may be is tried again."""
 
 import errno
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from course_utils.checks.world import BaseWorld
 from course_utils.grading.sandbox import budgets, fork_server, server_process
 from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.handouts import NotWatchedError
 from course_utils.grading.sandbox.isolation import backends
 from course_utils.grading.sandbox.isolation.limits import Limits
 from course_utils.grading.sandbox.protocol import HOME
@@ -19,7 +18,7 @@ from course_utils.grading.sandbox.server_process import GraderFaultError, Server
 from course_utils.grading.sandbox.steps import Handout, Step
 from tests.grading.ordinary_user import missing, run_as_ordinary_user
 
-KINDS = [kind for kind in ("bwrap", "namespaces") if backends.works(kind)]
+KINDS = [kind for kind in backends.KINDS if backends.works(kind)]
 pytestmark = pytest.mark.skipif(not KINDS, reason="no sandbox works here")
 LIMITS = Limits(cell_seconds=20, exercise_seconds=60, file_mb=4)
 CHECK = {"check": "total", "module": "toy_checks.arithmetic"}
@@ -60,8 +59,6 @@ def test_late_start_is_never_taken_for_a_later_answer(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "whose"),
     [
-        (NotWatchedError(errno.EMFILE, "inotify_init1: Too many open files"), "grader"),
-        (NotWatchedError(errno.ENOSPC, "inotify_add_watch: No space left on device"), "grader"),
         (OSError(errno.EMFILE, "Too many open files"), "grader"),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), "grader"),
         (OSError(errno.ENOSPC, "No space left on device"), "either"),
@@ -69,36 +66,28 @@ def test_late_start_is_never_taken_for_a_later_answer(tmp_path, monkeypatch):
     ],
     ids=str,
 )
-def test_only_what_a_submission_can_cause_is_reported_as_its_doing(monkeypatch, tmp_path, error, whose):
-    def place(*arguments):
+def test_only_what_a_submission_can_cause_is_reported_as_its_doing(error, whose):
+    def bind():
         raise error
 
-    files = fork_server.SubmissionFiles()
-    monkeypatch.setattr(files, "place", place)
-    server = fork_server.ForkServer({"nested": True}, None)
-    server._files = files
-    (tmp_path / "files").write_bytes(fork_server.evidence.encode({}))
-    descriptor = os.open(tmp_path / "files", os.O_RDONLY)
-    message = {"action": "place_files", "folder": "files"}
     if whose == "either":
-        assert error.strerror in server.handle(message, [descriptor])
+        assert error.strerror in fork_server._problem(bind)
     else:
         with pytest.raises(OSError, match=error.strerror):
-            server.handle(message, [descriptor])
-    files.close()
+            fork_server._problem(bind)
 
 
-def test_files_that_cannot_be_written_are_tried_again_before_that_is_the_answer(sandbox, starts, monkeypatch):
+def test_socket_that_cannot_be_made_is_tried_again_before_that_is_the_answer(sandbox, starts, monkeypatch):
     """A submission may have filled its disk."""
     real = ServerProcess.ask
 
     def ask(self, message, *descriptors):
-        if message["action"] == "place_files":
+        if message["action"] == "open_socket":
             return "No space left on device"
         return real(self, message, *descriptors)
 
     monkeypatch.setattr(ServerProcess, "ask", ask)
-    handout = Handout(b"", "files", {"a": b"1"})
+    handout = Handout(b"", world=BaseWorld)
     reply = sandbox.run([Step(0, "total_of, ", **CHECK, handout=lambda: handout)], {})[0]
     assert (reply.outcome, "No space left" in reply.reason, len(starts)) == ("crashed", True, 1)
 

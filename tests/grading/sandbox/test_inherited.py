@@ -14,7 +14,7 @@ from course_utils.grading.sandbox.isolation import backends
 from course_utils.grading.sandbox.steps import Step
 from tests.grading.ordinary_user import missing, run_as_ordinary_user
 
-KINDS = [kind for kind in ("bwrap", "namespaces") if backends.works(kind)]
+KINDS = [kind for kind in backends.KINDS if backends.works(kind)]
 ROOT = Path(__file__).parents[3]
 
 # What a process can tell about the session that it comes from, run as a cell of a submission.
@@ -58,7 +58,7 @@ print(json.dumps({
     "key list": read("/proc/keys"),
     "terminal": read("/dev/tty"),
     "host": socket.gethostname(),
-    "fuse": os.path.exists("/dev/fuse") and os.stat("/dev/fuse").st_rdev == os.makedev(10, 229),
+    "fuse": os.path.exists("/dev/fuse"),
     "working folder": os.getcwd(),
     "processes": [pid for pid in os.listdir("/proc") if pid.isdigit() and int(pid) != os.getpid()],
     "tracing init": libc.ptrace(16, 1, 0, 0),

@@ -11,7 +11,7 @@ from course_utils.grading.sandbox.isolation import backends
 from course_utils.grading.sandbox.isolation.limits import Limits
 from course_utils.grading.sandbox.steps import Handout, Step
 
-KINDS = [kind for kind in ("bwrap", "namespaces") if backends.works(kind)]
+KINDS = [kind for kind in backends.KINDS if backends.works(kind)]
 pytestmark = pytest.mark.skipif(not KINDS, reason="no sandbox works here")
 TOY = Path(__file__).parents[1] / "toy"
 INPUTS = evidence.encode({"numbers": np.array([1, 2, 3])})

@@ -19,7 +19,7 @@ from course_utils.grading.sandbox.isolation.limits import Limits
 from course_utils.grading.sandbox.steps import Step
 from tests.grading.ordinary_user import missing, run_as_ordinary_user
 
-KINDS = [kind for kind in ("bwrap", "namespaces") if backends.works(kind)]
+KINDS = [kind for kind in backends.KINDS if backends.works(kind)]
 LIMITS = Limits(cell_seconds=20, memory_mb=240, file_mb=64)
 pytestmark = pytest.mark.skipif(not KINDS, reason="no sandbox works here")
 WAIT = "\nimport time\ntime.sleep(20)"

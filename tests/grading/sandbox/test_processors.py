@@ -16,7 +16,7 @@ from course_utils.grading.sandbox.steps import Step
 from course_utils.grading.scoring import local
 from course_utils.system import in_child
 
-KINDS = [kind for kind in ("bwrap", "namespaces") if backends.works(kind)]
+KINDS = [kind for kind in backends.KINDS if backends.works(kind)]
 pytestmark = [
     pytest.mark.skipif(not KINDS, reason="no sandbox works here"),
     pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this machine has one core"),

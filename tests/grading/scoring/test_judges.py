@@ -15,7 +15,7 @@ from course_utils.grading.sandbox.isolation import backends
 from course_utils.grading.sandbox.steps import Reply
 from course_utils.grading.scoring.examination import Sandboxes, sandbox_steps
 from course_utils.grading.scoring.judge import Judge
-from tests.grading.attacks import forge_files, forge_world
+from tests.grading.attacks import forge_world
 from tests.grading.scoring.single_answer import grade_answer
 from tests.lessons.lesson import LESSONS
 
@@ -69,7 +69,7 @@ def examined(request: pytest.FixtureRequest, sandboxes: Sandboxes) -> list[tuple
 def _one_of_each_check() -> Iterator[object]:
     """Mark all forgeries but the first of each check as proofs."""
     seen = set()
-    for forgery in (*forge_world.FORGERIES, *forge_files.FORGERIES):
+    for forgery in forge_world.FORGERIES:
         marks = [pytest.mark.proof] if forgery.check in seen else []
         seen.add(forgery.check)
         yield pytest.param(forgery, marks=marks, id=str(forgery))

@@ -11,8 +11,7 @@ from course_utils.grading.notebook.restore import restore_notebook
 from course_utils.grading.sandbox.server_process import GraderFaultError
 from course_utils.grading.sandbox.steps import Reply
 from course_utils.grading.scoring.judge import Judge
-from course_utils.grading.scoring.suspicious_code import find_suspicious_code
-from tests.grading.toy_course import LESSON, RIGHT, cell_of, make_course
+from tests.grading.toy_course import LESSON, cell_of, make_course
 
 
 @pytest.fixture(scope="module")
@@ -73,23 +72,6 @@ def test_check_that_cannot_make_inputs_is_a_grader_fault(toy, monkeypatch):
     monkeypatch.setattr(toy, "check", lambda name: None)
     with pytest.raises(GraderFaultError):
         Judge(toy, 1).handout("total")()
-
-
-def test_code_that_could_reach_the_checks_is_suspicious(toy, solved):
-    def kinds(**files):
-        return [
-            finding.kind
-            for finding in find_suspicious_code(toy, solved, {f"{n}.py": b for n, b in files.items()})
-        ]
-
-    assert kinds(mine=b"import math") == []
-    assert kinds(mine=b"import ctypes") == ["suspicious"]
-    cell_of(solved, "total_answer").source = f"import course_utils.checks.core.check\n{RIGHT['total']}"
-    assert kinds() == ["suspicious"]
-    cell_of(solved, "total_answer").source = RIGHT["total"]
-    [setup] = [cell for cell in solved.cells if "setup" in cell.metadata.get("tags", [])]
-    setup.source += "\nimport sys\nsys.modules.clear()"
-    assert kinds() == ["suspicious"]
 
 
 def test_evidence_that_is_too_much_for_a_judge_costs_only_its_own_exercise(toy, solved, monkeypatch):

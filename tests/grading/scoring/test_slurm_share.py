@@ -77,5 +77,5 @@ def test_node_without_a_sandbox_reports_it_for_each_submission(course, tmp_path,
 def test_jobs_use_the_sandbox_that_was_asked_for(course, tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(slurm, "run_and_store", lambda course, *_: asked.append(course.grading.sandbox))
-    slurm.run_share(share(course, tmp_path, "namespaces"))
-    assert asked == ["namespaces"] * 2
+    slurm.run_share(share(course, tmp_path, "bwrap"))
+    assert asked == ["bwrap"] * 2

@@ -94,20 +94,20 @@ def expect_together(contents: list[bytes], calls: list[Outcome]) -> None:
             ) from mistake
 
 
-def expect_at_once(looks: Sequence[tuple[int, str]], begins: Sequence[str], ends: Sequence[str]) -> None:
+def expect_at_once(marks: Sequence[tuple[int, str]], begins: Sequence[str], ends: Sequence[str]) -> None:
     """Check that calls were under way at the same time, each in a process of its own.
 
     Args:
-        looks: Processes, and the names for which they looked, in order.
-        begins: The names for which they look when the calls begin.
+        marks: Processes, and the names of the marks that they set, in order.
+        begins: The marks that they set when the calls begin.
         ends: The same when they end.
     """
     first = dict[str, int]()
-    for place, (_, name) in enumerate(looks):
+    for place, (_, name) in enumerate(marks):
         first.setdefault(name, place)
     if not {*begins, *ends} <= first.keys():
         raise Mistake("no_evidence", "The check could not make all calls of your function.")
-    callers = [[looks[first[name]][0] for name in names] for names in (begins, ends)]
+    callers = [[marks[first[name]][0] for name in names] for names in (begins, ends)]
     late = max(first[name] for name in begins) > min(first[name] for name in ends)
     if late or callers[0] != callers[1] or len(set(callers[0])) < len(begins):
         raise Mistake(

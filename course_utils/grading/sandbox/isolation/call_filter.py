@@ -1,13 +1,10 @@
 """A filter of system calls (seccomp) for submissions: what they ask for and do not get.
 
 `sched_setaffinity` succeeds without effect: a submission stays on the cores of its job (`scoring.local`), so
-that its neighbours keep theirs. So does `prctl(PR_SET_DUMPABLE)`, which would hide a process from the file
-server. Calls that read files in other ways than by a read of the calling thread (`splice`, `io_uring_setup`,
-`io_setup`) and secret memory (`memfd_secret`), which `usage` cannot see, are not implemented here, and
-programs use plain reads and memory. `sendfile` and `copy_file_range`, by which Python copies files, are
-allowed: they act on descriptors that the process has, and the kernel counts what they move as read and
-written. Of a page that is read so again, the file server sees the first time, as with a map. A new user
-namespace is not permitted: in it, a submission could mount file systems that nobody counts or watches.
+that its neighbours keep theirs. So does `prctl(PR_SET_DUMPABLE)`, which would hide a process from those who
+count its memory. `io_uring_setup`, which would pass this filter, and secret memory (`memfd_secret`), which
+`usage` cannot see, are not implemented here, and programs use plain calls and memory. A new user namespace is
+not permitted: in it, a submission could mount file systems that nobody counts.
 `clone3`, whose flags a filter cannot read, is not implemented; the C library then uses `clone`. Calls of
 other instruction sets (32-bit) fail, as they would pass the filter.
 """
@@ -32,13 +29,12 @@ class _Machine(NamedTuple):
     prctl: int
     clone: int
     unshare: int
-    # splice, io_uring_setup, io_setup, clone3, memfd_secret
-    not_implemented: tuple[int, ...]
 
 
+_NOT_IMPLEMENTED = (425, 435, 447)  # io_uring_setup, clone3, memfd_secret: the same numbers everywhere
 _MACHINES = {
-    "x86_64": _Machine(0xC000003E, 0x40000000, 203, 157, 56, 272, (275, 425, 206, 435, 447)),
-    "aarch64": _Machine(0xC00000B7, 0x40000000, 122, 167, 220, 97, (76, 425, 0, 435, 447)),
+    "x86_64": _Machine(0xC000003E, 0x40000000, 203, 157, 56, 272),
+    "aarch64": _Machine(0xC00000B7, 0x40000000, 122, 167, 220, 97),
 }
 _PR_SET_DUMPABLE = 4
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
@@ -67,7 +63,7 @@ def install_call_filter() -> None:
         (_LOAD, 0, 0, _NUMBER),
         *_answer(_AT_LEAST, machine.foreign, errno.ENOSYS),
         *_answer(_EQUAL, machine.set_affinity, 0),
-        *(part for number in machine.not_implemented for part in _answer(_EQUAL, number, errno.ENOSYS)),
+        *(part for number in _NOT_IMPLEMENTED for part in _answer(_EQUAL, number, errno.ENOSYS)),
         *_answer_if(machine.prctl, _EQUAL, _PR_SET_DUMPABLE, 0),
         *_answer_if(machine.unshare, _ANY_BIT, CLONE_NEWUSER, errno.EPERM),
         *_answer_if(machine.clone, _ANY_BIT, CLONE_NEWUSER, errno.EPERM),

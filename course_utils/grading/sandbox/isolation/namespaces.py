@@ -8,12 +8,9 @@ import sys
 from pathlib import Path
 
 CLONE_NEWNS = 0x00020000
-CLONE_NEWCGROUP = 0x02000000
-CLONE_NEWUTS = 0x04000000
 CLONE_NEWIPC = 0x08000000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
-CLONE_NEWNET = 0x40000000
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
@@ -50,19 +47,17 @@ def private_mounts() -> None:
     mount("none", "/", "", MS_REC | MS_PRIVATE)
 
 
-def private_tmpfs(target: str, megabytes: int, mode: str = "1777") -> None:
-    """Mount an empty tmpfs of limited size and number of files."""
-    options = f"size={megabytes}m,nr_inodes=100000,mode={mode}"
-    mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV, options)
-
-
 def private_tmpfs_around_mounts(target: str, megabytes: int) -> None:
-    """Mount the same, but keep what is mounted below `target`: an environment may lie in `/tmp`."""
+    """Mount an empty tmpfs of limited size and number of files.
+
+    What is mounted below `target` stays: an environment may lie in `/tmp`.
+    """
     kept: dict[str, int] = {}
     for place in mounts():
         if place.startswith(f"{target}/") and not any(place.startswith(f"{outer}/") for outer in kept):
             kept[place] = os.open(place, os.O_PATH)
-    private_tmpfs(target, megabytes)
+    options = f"size={megabytes}m,nr_inodes=100000,mode=1777"
+    mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV, options)
     for place, handle in kept.items():
         source = Path(f"/proc/self/fd/{handle}")
         if source.is_dir():
@@ -91,16 +86,6 @@ def freeze_mounts(writable: tuple[str, ...]) -> None:
         mount("none", target.replace("\\040", " "), "", MS_REMOUNT | MS_BIND | MS_RDONLY | kept)
 
 
-def change_root(root: Path) -> None:
-    """Make `root`, a mount point, the only file system that this process sees."""
-    pivot_root = {"x86_64": 155, "aarch64": 41}[os.uname().machine]
-    os.chdir(root)
-    _check(_libc.syscall(pivot_root, b".", b"."), "pivot_root")
-    detach = 2
-    _check(_libc.umount2(b".", detach), "umount")
-    os.chdir("/")
-
-
 def enter_user_namespace() -> None:
     """Make this process root of a new user namespace, in which it may mount; needs no privilege."""
     user, group = os.geteuid(), os.getegid()
@@ -125,6 +110,11 @@ def set_parent_death_signal() -> None:
 def forbid_tracing() -> None:
     """Let no process without privileges trace this one or read its memory (PR_SET_DUMPABLE)."""
     _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def show_own_use() -> None:
+    """Let this process read in `/proc/self` what it uses, also as another user than the one it began as."""
+    _libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
 
 
 class _CapabilityHeader(ctypes.Structure):

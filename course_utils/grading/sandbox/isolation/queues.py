@@ -45,7 +45,6 @@ def queued_bytes(pids: Iterable[int]) -> int:
 
 
 def _held(process: int, descriptor: Path, is_socket: bool) -> int:
-    # Not for files: closing the copy of one asks the file server, which may be this very thread.
     with _closing(_call(_PIDFD_GETFD, process, int(descriptor.name), 0)) as copy:
         if not is_socket:
             return _ioctl_int(copy, termios.FIONREAD)

@@ -44,31 +44,15 @@ def exceeds_memory(pids: list[int], file_systems: Iterable[Path], limit: int) ->
         file_systems: Their private file systems in memory.
         limit: Bytes.
     """
-    shared = stored_bytes(pids, file_systems) + queued_bytes(pids)
+    shared = sum(map(_used, file_systems)) + _memory_files(pids) + queued_bytes(pids)
     # Pages that were shared by fork count for each process at first: cheap, and never too little.
     private = sum(_kilobytes(_PROC / str(pid) / "status", "RssAnon:", "VmSwap:") for pid in pids)
-    return shared + private * 1024 > limit and shared + private_bytes(pids) > limit
+    return shared + private * 1024 > limit and shared + _private_bytes(pids) > limit
 
 
-def stored_bytes(pids: list[int], file_systems: Iterable[Path], proc: Path = _PROC) -> int:
-    """Return the bytes in file systems, and in memory files that processes have opened or mapped.
-
-    Args:
-        pids: The processes.
-        file_systems: The file systems.
-        proc: The `/proc` in which the processes have these numbers.
-    """
-    return sum(map(_used, file_systems)) + _memory_files(pids, proc)
-
-
-def private_bytes(pids: Iterable[int], proc: Path = _PROC) -> int:
-    """Return the private memory of processes; they share the count of a page that several have.
-
-    Args:
-        pids: The processes.
-        proc: The `/proc` in which they have these numbers.
-    """
-    return 1024 * sum(_kilobytes(proc / str(pid) / "smaps_rollup", "Pss_Anon:", "SwapPss:") for pid in pids)
+def _private_bytes(pids: Iterable[int]) -> int:
+    """Return the private memory of processes; they share the count of a page that several have."""
+    return 1024 * sum(_kilobytes(_PROC / str(pid) / "smaps_rollup", "Pss_Anon:", "SwapPss:") for pid in pids)
 
 
 def processor_seconds(pids: list[int]) -> tuple[float, float]:
@@ -107,16 +91,16 @@ def _used(file_system: Path) -> int:
     return 0
 
 
-def _memory_files(pids: list[int], proc: Path) -> int:
+def _memory_files(pids: list[int]) -> int:
     """Return the bytes of all memory files; of one that is mapped but not open, the size of its mapping."""
     sizes: dict[tuple[int, int], int] = {}
     for pid in pids:
         with contextlib.suppress(*_GONE):
-            for file, size in _mapped(proc / str(pid)):
+            for file, size in _mapped(_PROC / str(pid)):
                 sizes[file] = max(size, sizes.get(file, 0))
     for pid in pids:
         with contextlib.suppress(*_GONE):
-            sizes.update(_opened(proc / str(pid)))
+            sizes.update(_opened(_PROC / str(pid)))
     return sum(sizes.values())
 
 

@@ -35,9 +35,10 @@ def first_wrong(lesson: str) -> dict[str, Answer]:
 FORGED = [forged for file in sorted(FORGERIES.glob("*/*.md")) for forged in read_answers(file).values()]
 ATTACKED = [
     (wrong, name)
-    for lesson in sorted(LESSON_OF)
+    for lesson, folder in sorted(LESSON_OF.items())
     for wrong in first_wrong(lesson).values()
     for name in any_check.ATTACKS
+    if not name.startswith("world_") or Lesson(folder).check(wrong.check).world
 ]
 
 
