@@ -37,7 +37,7 @@ LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-brow
               --LanguageServerManager.autodetect=False --ServerApp.root_dir="$(CURDIR)" \
               --LabApp.default_url="/lab/tree/$(PAGE)"
 
-.PHONY: help lab serve update check test proofs release students collect grade progress feedback export data bench book clean options
+.PHONY: help lab serve update check test proofs release students collect grade progress feedback export data bench book diagnosis clean options
 .DEFAULT_GOAL := help
 # The prerequisites of lab are steps in this order.
 .NOTPARALLEL:
@@ -105,6 +105,7 @@ bench: $(READY) $(PEERS_READY)  ## data_setup beside its limit, then every bench
 	@$(RUN) python -m data_setup bench
 	@"$(PEERS)/bin/python" -m tests.bench.loader --checksums
 	@"$(PEERS)/bin/python" -m tests.bench.loader --cold
+	@"$(PEERS)/bin/python" -m tests.bench.diagnosis
 	@for file in tests/bench/*.py; do "$(PEERS)/bin/python" -m tests.bench.$$(basename $$file .py) || exit 1; done
 
 book: $(READY)  ## the lessons as a site to read, without solutions, in build/book (BOOK_OPTIONS="--help" lists the options)
@@ -116,6 +117,9 @@ $(READY): requirements.txt pyproject.toml
 $(PEERS_READY): tests/bench/requirements.txt tests/bench/ffcv.txt
 	@$(TOOLS)/venv.sh "$(PYTHON)" "$(PEERS)" tests/bench/requirements.txt
 	@$(TOOLS)/ffcv.sh "$(PEERS)"
+
+diagnosis: $(READY)  ## build/diagnosis.pyz: the diagnosis of a training script as one file, for any environment with torch
+	@$(RUN) python -m course_utils.diagnosis.archive build/diagnosis.pyz
 
 clean:  ## remove the environments and caches; data, lessons and grading stay
 	@$(TOOLS)/owned.sh "$(VENV)"

@@ -23,6 +23,9 @@ MAY_IMPORT = {
     "course_utils.storage": {"loading"},
     "course_utils.distributed": {"cropping", "data", "distributed.batch", "loading", "system", "training"},
     "course_utils.distributed.batch": {"scratch", "system"},
+    "course_utils.diagnosis": {"diagnosis.judge", "diagnosis.record", "diagnosis.show"},
+    "course_utils.diagnosis.record": {"diagnosis.facts"},
+    "course_utils.diagnosis.show": {"diagnosis.judge"},
     "course_utils.formats": {"data", "system"},
     "course_utils.format_trials": {"formats", "system"},
     "course_utils.scratch": {"data", "storage"},
@@ -94,12 +97,14 @@ ONLY_IN = {
     "torch": tuple(
         f"course_utils.{room}"
         for room in (
-            "checks", "cropping", "data", "distributed", "fakes", "loading", "measure", "pipeline", "storage",
+            "checks", "cropping", "data", "diagnosis", "distributed", "fakes",
+            "loading", "measure", "pipeline", "storage",
             "system", "training",
         )
     ),
     # A check looks at no clock; that of `stage` shortens each sleep.
-    "time": ("course_utils.checks.many_nodes._staging.moments", "course_utils.distributed",
+    "time": ("course_utils.checks.many_nodes._staging.moments",
+             "course_utils.diagnosis", "course_utils.distributed",
              "course_utils.fakes", "course_utils.format_trials", "course_utils.grading",
              "course_utils.measure", "course_utils.pipeline", "course_utils.storage",
              "course_utils.system.transient_errors", "course_utils.training", "data_setup"),
@@ -260,12 +265,23 @@ def test_every_third_party_package_is_a_dependency_or_comes_with_one():
     assert used <= known
 
 
+def test_the_diagnosis_needs_nothing_but_torch_and_numpy():
+    """It is one file that works in an environment of a stranger."""
+    inside = [one for one in imports() if one.importer.startswith("course_utils.diagnosis")]
+    allowed = {*sys.stdlib_module_names, "course_utils", "numpy", "torch"}
+    assert not {one.module for one in inside if one.module.split(".")[0] not in allowed}
+    assert not {
+        one.module for one in inside if "course_utils" in one.module and "diagnosis" not in one.module
+    } - {"course_utils"}
+
+
 # PyTorch's compiler is chosen by CXX; a sandbox and a site are made of environment variables; programs that
 # an answer starts inherit the switch that disables the simulation; torchrun and srun tell a rank its number.
 READS_VARIABLES = (
     "course_utils.paths",
     "course_utils.system.compiler",
     "course_utils.pipeline.settings",
+    "course_utils.diagnosis.",
     "course_utils.distributed.",
     "course_utils.scratch.__main__",
     "course_utils.grading.",
@@ -286,13 +302,13 @@ def words(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("top", ["book", "course_utils", "data_setup", "tests"])
 def test_no_folder_holds_more_than_a_dozen_modules(top: str):
-    """The bank of answers is data, not modules."""
+    """The bank of answers and the scripts of the clinic are data, not modules."""
     folders = [COURSE / top, *(path for path in (COURSE / top).rglob("*") if path.is_dir())]
     counts = {
         str(folder.relative_to(COURSE)): len(
             [path for path in folder.glob("*.py") if path.stem != "__init__"]
         )
         for folder in folders
-        if "answers" not in folder.parts
+        if not {"answers", "clinic"} & {*folder.parts}
     }
     assert not {folder: count for folder, count in counts.items() if count > MOST_MODULES}

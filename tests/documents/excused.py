@@ -16,6 +16,7 @@ NOT_RUN = {
     "make feedback LESSON=01": CLONE,
     "make update": CLONE,
     "make test": TESTS,
+    "python -m course_utils.diagnosis train.py --epochs 3": "needs a script of the reader: tests/diagnosis",
     "python3 -m pip download --no-deps --dest wheels -r requirements.txt uv setuptools": NETWORK,
     "export PIP_NO_INDEX=1 PIP_FIND_LINKS=$PWD/wheels UV_OFFLINE=1 UV_FIND_LINKS=$PWD/wheels": NETWORK,
     "make lab BROWSER=no PORT=8899": SERVER,

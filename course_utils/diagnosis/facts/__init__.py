@@ -1,0 +1,1 @@
+"""What objects and processes tell when they are looked at: nothing here is changed or hooked."""

@@ -1,0 +1,76 @@
+"""Where the time of a fetch goes, by a few stacks of the thread that loads."""
+
+import sys
+import sysconfig
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from types import FrameType
+
+SECONDS = 0.01
+MOST = 120  # stacks: what a thread beside costs stays bounded
+LIBRARIES = (sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["purelib"], "<frozen")
+OURS = str(Path(__file__).parents[1])
+
+
+class StackSampler:
+    """Looks at one thread every 10 ms while a fetch runs, at most 120 times."""
+
+    def __init__(self) -> None:
+        self._found: Counter[str] = Counter()
+        self._thread: threading.Thread | None = None
+        self._running = threading.Event()
+        self._watched = 0
+        self._started = 0
+        self._stopped = False
+
+    def resume(self) -> None:
+        """A fetch begins. Only fetches after the first are watched."""
+        if self._stopped:
+            return
+        self._started += 1
+        if self._started == 2:
+            self._watched = threading.get_ident()
+            self._thread = threading.Thread(target=self._watch, name="diagnosis", daemon=True)
+            self._thread.start()
+        self._running.set()
+
+    def pause(self) -> None:
+        """A fetch has ended."""
+        self._running.clear()
+
+    def stop(self) -> None:
+        """End the thread, before somebody forks."""
+        self._stopped = True
+        self._running.set()
+        if self._thread:
+            self._thread.join(1)
+
+    def top(self) -> list[tuple[str, int]]:
+        """The lines of the user's code that were met most often."""
+        return self._found.most_common(4)
+
+    def _watch(self) -> None:
+        while not self._stopped and sum(self._found.values()) < MOST:
+            self._running.wait(1)
+            time.sleep(SECONDS)
+            frame = sys._current_frames().get(self._watched) if self._running.is_set() else None
+            if frame and (line := users_line(frame)):
+                self._found[line] += 1
+
+
+def users_line(frame: FrameType | None) -> str:
+    """The innermost line outside of libraries and of this package, with what it calls there."""
+    called = ""
+    while frame:
+        file = frame.f_code.co_filename
+        if file.startswith(OURS):
+            return called
+        if not file.startswith(LIBRARIES):
+            place = f"{Path(file).name}:{frame.f_lineno} in {frame.f_code.co_name}"
+            return f"{place} → {called}" if called else place
+        module = frame.f_globals.get("__name__", "").split(".")[0]
+        called = f"{module}.{frame.f_code.co_name}"
+        frame = frame.f_back
+    return ""

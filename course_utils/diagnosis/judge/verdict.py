@@ -1,0 +1,170 @@
+"""Judge a run: findings with their gains, the largest first, and a sentence where there is none."""
+
+from pathlib import Path
+from typing import Any
+
+from course_utils.diagnosis.judge import evidence, loading, pauses, results, survival
+from course_utils.diagnosis.judge.evidence import Loader, Record
+from course_utils.diagnosis.judge.finding import CAUSES, Finding
+from course_utils.diagnosis.judge.stages import measured, stages
+
+VERSION = 1
+MOST = 5
+LEAST_GAIN = 1.03
+FEW_STEPS = 8
+NOT_SPEED = ("result", "survival")
+
+
+def judge(folder: Path) -> dict[str, Any]:
+    """Judge what was recorded in a folder; the result is what `--json` writes."""
+    mains, loaders, _ = evidence.read(folder)
+    main = mains[0] if mains else {}
+    training = [loader for loader in loaders if loader.training]
+    chosen = max(training, key=lambda loader: loader.seconds, default=None)
+    found = _findings(loaders, chosen)
+    return {
+        "version": VERSION,
+        "findings": [_described(*item) for item in _with_gains(found, chosen)][:MOST],
+        "verdict": _verdict(found, chosen, main),
+        "unknown": _unknown(chosen, main),
+        "measured": _measured(chosen) if chosen else {},
+        "loaders": [_summary(loader) for loader in loaders],
+        "run": {
+            key: value
+            for key, value in main.items()
+            if key in ("torch", "python", "cores", "steps", "status", "cuda")
+        },
+    }
+
+
+def _findings(loaders: list[Loader], chosen: Loader | None) -> list[Finding]:
+    wrong = results.findings(loaders) + survival.findings(loaders) + pauses.ranks(loaders)
+    if chosen:
+        others = [loader for loader in loaders if loader is not chosen and loader.main is chosen.main]
+        wrong += [*loading.findings(chosen), *pauses.findings(chosen, others)]
+    return list({finding.cause: finding for finding in reversed(wrong)}.values())[::-1]
+
+
+def _with_gains(
+    found: list[Finding], chosen: Loader | None
+) -> list[tuple[Finding, float | None, float | None]]:
+    """Findings with the gain alone, and together with those before them; wrong results come first."""
+    now = stages(chosen) if chosen else None
+    alone = {
+        finding.cause: now.step() / max(finding.change(now).step(), 1e-9) if now and finding.change else None
+        for finding in found
+    }
+
+    def order(finding: Finding) -> tuple[int, float]:
+        kind = CAUSES[finding.cause].kind
+        return [*NOT_SPEED, "speed"].index(kind), -(alone[finding.cause] or finding.weight)
+
+    listed, after = [], now
+    # Python's sort is stable: of equal gains the rule that was asked first comes first.
+    for finding in sorted(found, key=order):
+        gain = alone[finding.cause]
+        if finding.change and after:
+            after = finding.change(after)
+        together = now.step() / max(after.step(), 1e-9) if now and after and gain else None
+        listed.append((finding, gain, together))
+    return _main_cause_first(listed)
+
+
+def _main_cause_first(listed: list[Any]) -> list[Any]:
+    """Where loading has no workers, or lacks cores, its other causes are judged from there."""
+    for cause in ("no_workers", "too_many_threads", "fewer_cores", "expensive_handover"):
+        first = [item for item in listed if item[0].cause == cause]
+        if first and (cause != "no_workers" or not _far_larger(listed, first[0])):
+            kinds = [item for item in listed if CAUSES[item[0].cause].kind in NOT_SPEED]
+            rest = [item for item in listed if item not in kinds and item not in first]
+            return [*kinds, *first, *rest]
+    return listed
+
+
+def _far_larger(listed: list[Any], first: Any) -> bool:
+    causes = ("decoded_at_full_size", "too_much_read", "file_per_sample", "garbage_collection")
+    return any(item[0].cause in causes and (item[1] or 1) > 1.5 * (first[1] or 1) for item in listed)
+
+
+def _described(finding: Finding, gain: float | None, together: float | None) -> dict[str, Any]:
+    cause = CAUSES[finding.cause]
+    faster = gain if gain and gain >= LEAST_GAIN else None
+    return {
+        "cause": finding.cause, "kind": cause.kind, "sentence": cause.sentence, "evidence": finding.evidence,
+        "remedy": cause.remedy.replace("{cores}", str(_cores_of(finding))), "lesson": cause.lesson,
+        "gain": round(faster, 2) if faster else None,
+        "together": round(together, 2) if faster and together else None,
+    }  # fmt: skip
+
+
+def _cores_of(finding: Finding) -> str:
+    words = " ".join(finding.evidence).split(" cores may be used")[0].split()
+    return words[-1] if words and words[-1].isdigit() else "len(os.sched_getaffinity(0))"
+
+
+def _verdict(found: list[Finding], chosen: Loader | None, main: Record) -> str:
+    if chosen is None:
+        steps = main.get("steps", 0)
+        return (
+            f"no batch of a DataLoader was seen ({steps} steps of optimizers): nothing can be said of loading"
+        )
+    steps = measured(chosen)
+    if steps.number < FEW_STEPS:
+        return f"too few steps to judge speed: {steps.number} after the first batch of an epoch"
+    if found:
+        return f"{len(found)} finding{'s' if len(found) > 1 else ''}"
+    if steps.share < loading.DEADBAND:
+        return f"nothing to gain: {1 - steps.share:.0%} of a step is computing"
+    if steps.share < loading.WARNING:
+        most = 1 / (1 - steps.share)
+        return f"little to gain: {steps.share:.0%} of a step is waiting, at most {most:.2f} × as fast"
+    fetch, share = loading.fetch_of(chosen), f"{steps.share:.0%} of a step is waiting"
+    if loading.busy_machine(chosen, fetch, stages(chosen)):
+        return f"{share}, because others use the cores; else nothing to gain"
+    if chosen.workers and stages(chosen).load / chosen.workers < loading.BOTTLENECK * (
+        steps.wait + steps.compute
+    ):
+        return f"{share}, though workers deliver in time: busy cores?"
+    if fetch.blocked > 0.5 and fetch.opens < 0.5:
+        return f"{share} for a source that is no file (network, sleep, simulator)"
+    return f"{share} for batches; the loading shows no known illness, it is work"
+
+
+def _unknown(chosen: Loader | None, main: Record) -> list[str]:
+    said = []
+    if chosen and not chosen.of("fetch"):
+        said.append("the fetches of the workers were not seen: only waiting is known")
+    if chosen and chosen.of("batch") and not chosen.of("states"):
+        said.append("the generators of random numbers were not seen")
+    if main.get("pressure", -1) > 0.4 and chosen and _own_share(chosen, main) < 0.7:
+        said.append(
+            f"a busy machine: others waited for cores {main['pressure']:.0%} of the time; times are rough"
+        )
+    if not main.get("cuda"):
+        said.append("no accelerator was used: copies and synchronisations were not judged")
+    return said
+
+
+def _own_share(loader: Loader, main: Record) -> float:
+    used = main.get("cpu", 0.0) + sum(fetch["cpu"] for fetch in loader.of("fetch"))
+    seconds = (main.get("ended", 0) - main.get("begun", 0)) * main.get("cores", 1)
+    return float(used) / max(float(seconds), 1e-9)
+
+
+def _measured(loader: Loader) -> dict[str, Any]:
+    """The numbers behind the bars of the report, in seconds, with the way they were measured."""
+    steps, stage, fetch = measured(loader), stages(loader), loading.fetch_of(loader)
+    return {
+        "steps": steps.number, "wait": steps.wait, "wait_spread": steps.spread, "compute": steps.compute,
+        "share": steps.share, "workers": stage.workers, "cores": stage.cores, "load": stage.load,
+        "fetch": fetch._asdict(), "rest": stage.rest, "step": stage.step(),
+        "epochs": [round(epoch["ended"] - epoch["begun"], 4) for epoch in loader.epochs],
+    }  # fmt: skip
+
+
+def _summary(loader: Loader) -> dict[str, Any]:
+    names = ("dataset", "length", "batch_size", "workers", "start", "sampler")
+    return {name: loader.settings[name] for name in names} | {
+        "training": loader.training, "epochs": len(loader.epochs), "batches": loader.count,
+        "share": round(measured(loader).share, 4), "rank": loader.main.get("rank", 0),
+    }  # fmt: skip

@@ -1,0 +1,1 @@
+"""Hooks in a training script and in its workers, and what they write down."""

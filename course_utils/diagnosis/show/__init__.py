@@ -1,0 +1,1 @@
+"""The report: in a terminal, as a page, as a trace."""

@@ -1,0 +1,44 @@
+"""Collects garbage after every step among many live objects and saves and validates every 20 steps."""
+# expect: garbage_collection, pauses
+# illness: 24, 23
+# start: any
+import gc, os, tempfile
+import numpy as np, torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __init__(self, n=1600):
+        self.data = np.random.default_rng(0).integers(0, 255, (n, 128), dtype=np.uint8)
+
+    def __len__(self):
+        return len(self.data)
+
+    def __getitem__(self, i):
+        return torch.from_numpy(self.data[i]), int(self.data[i, 0] > 127)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    loader = DataLoader(Rows(), batch_size=32, shuffle=True)
+    model = torch.nn.Sequential(torch.nn.Linear(128, 1536), torch.nn.ReLU(), torch.nn.Linear(1536, 1536), torch.nn.ReLU(), torch.nn.Linear(1536, 2))
+    opt = torch.optim.SGD(model.parameters(), lr=0.001)
+    valid = DataLoader(Rows(6000), batch_size=100)
+    folder = tempfile.TemporaryDirectory()
+    index = [{"id": k, "tags": [k]} for k in range(100_000)]
+    for epoch in range(2):
+        for step, (x, y) in enumerate(loader):
+            loss = torch.nn.functional.cross_entropy(model(x.float()), y)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            gc.collect()
+            if step % 20 == 19:
+                with torch.no_grad():
+                    right = sum((model(a.float()).argmax(1) == b).sum() for a, b in valid)
+                with open(f"{folder.name}/last.pt", "wb") as f:
+                    torch.save({"model": model.state_dict(), "opt": opt.state_dict()}, f)
+                    f.flush()
+                    os.fsync(f.fileno())
+        print(epoch, loss.item())

@@ -1,0 +1,36 @@
+"""Forgets set_epoch and validates with drop_last."""
+# expect: epoch_not_set, evaluation_padded
+# illness: 5, 15
+# start: any
+import random
+import numpy as np, torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __init__(self, n=1600):
+        self.data = np.random.default_rng(0).integers(0, 255, (n, 128), dtype=np.uint8)
+
+    def __len__(self):
+        return len(self.data)
+
+    def __getitem__(self, i):
+        return torch.from_numpy(self.data[i]), int(self.data[i, 0] > 127)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    loader = DataLoader(train := Rows(), batch_size=32, sampler=torch.utils.data.DistributedSampler(train, num_replicas=1, rank=0))
+    model = torch.nn.Sequential(torch.nn.Linear(128, 1536), torch.nn.ReLU(), torch.nn.Linear(1536, 1536), torch.nn.ReLU(), torch.nn.Linear(1536, 2))
+    opt = torch.optim.SGD(model.parameters(), lr=0.001)
+    valid = DataLoader(Rows(191), batch_size=32, drop_last=True)
+    for epoch in range(2):
+        for step, (x, y) in enumerate(loader):
+            loss = torch.nn.functional.cross_entropy(model(x.float()), y)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        with torch.no_grad():
+            print("right", sum((model(a.float()).argmax(1) == b).sum().item() for a, b in valid))
+        print(epoch, loss.item())

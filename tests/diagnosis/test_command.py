@@ -1,0 +1,139 @@
+"""The command: scripts run as without it, and reports of all forms are written."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from course_utils.diagnosis.archive import build
+from course_utils.diagnosis.show.compare import compare
+from tests.lessons.lesson import COURSE
+
+pytestmark = pytest.mark.slow
+COMMAND = (sys.executable, "-m", "course_utils.diagnosis")
+NEEDED = (
+    *(
+        "torch",
+        "numpy",
+        "numpy.libs",
+        "typing_extensions.py",
+        "sympy",
+        "mpmath",
+        "networkx",
+        "jinja2",
+        "cuda",
+    ),
+    *("markupsafe", "filelock", "fsspec", "nvidia", "triton", "functorch", "torchgen"),
+)
+TRAINING = """
+import random, sys
+import numpy as np, torch
+from torch.utils.data import DataLoader, TensorDataset
+
+def train(workers):
+    torch.manual_seed(0)
+    data = TensorDataset(torch.rand(256, 8), torch.rand(256, 1))
+    loader = DataLoader(data, 8, shuffle=True, num_workers=workers)
+    model = torch.nn.Linear(8, 1)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for _ in range(2):
+        for x, y in loader:
+            loss = torch.nn.functional.mse_loss(model(x), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    print(loss.item(), random.random(), np.random.rand(), torch.rand(1).item())
+
+if __name__ == "__main__":
+    random.seed(0), np.random.seed(0)
+    train(0), train(1)
+"""
+
+
+def start(
+    command: tuple[str, ...], script: Path, *arguments: str, **options
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*command, str(script), *arguments], cwd=COURSE, capture_output=True, text=True, **options
+    )
+
+
+def written(tmp_path: Path, source: str) -> Path:
+    script = tmp_path / "train.py"
+    script.write_text(source)
+    return script
+
+
+def test_a_training_computes_the_same_and_all_reports_are_written(tmp_path):
+    script = written(tmp_path, TRAINING)
+    names = {kind: tmp_path / f"report.{kind}" for kind in ("json", "html", "trace")}
+    options = [text for kind, path in names.items() for text in (f"--{kind}", str(path))]
+    told = start((*COMMAND, *options), script)
+    assert told.returncode == 0
+    assert told.stdout == start((sys.executable,), script).stdout
+    assert "diagnosis of" in told.stderr
+    assert len(told.stderr.splitlines()) <= 42  # 40 and an empty line before and after
+    report = json.loads(names["json"].read_text())
+    assert report["version"] == 1
+    assert {"findings", "verdict", "measured", "unknown"} <= set(report)
+    assert {event["ph"] for event in json.loads(names["trace"].read_text())["traceEvents"]} == {"M", "X"}
+    assert "prefers-color-scheme" in names["html"].read_text()
+    assert "http" not in names["html"].read_text()
+    assert "1.00 × as fast" in compare(report, report)
+
+
+def test_a_script_sees_what_python_would_show_it(tmp_path):
+    source = "import sys\nprint(sys.argv, sys.path[0], __name__, __file__)\nraise SystemExit(3)\n"
+    script = written(tmp_path, source)
+    told, alone = start(COMMAND, script, "--json", "x"), start((sys.executable,), script, "--json", "x")
+    assert (told.stdout, told.returncode) == (alone.stdout, alone.returncode)
+    assert "no batch of a DataLoader was seen" in told.stderr
+
+
+def test_a_traceback_has_no_frame_of_ours(tmp_path):
+    script = written(tmp_path, "def fail():\n    raise ValueError('broken')\n\nfail()\n")
+    told, alone = start(COMMAND, script), start((sys.executable,), script)
+    assert told.returncode == 1
+    assert told.stderr.startswith(alone.stderr)
+
+
+def test_an_interrupt_ends_the_script_as_without_us(tmp_path):
+    source = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+    assert start(COMMAND, written(tmp_path, source)).returncode == -signal.SIGINT
+
+
+def test_an_error_of_ours_is_a_line_and_the_script_continues(tmp_path):
+    source = TRAINING + "\nprint('to the end')\n"
+    broken = "import course_utils.diagnosis.facts.loaders as loaders\nloaders.settings = None\n"
+    told = start(COMMAND, written(tmp_path, broken + source))
+    assert told.returncode == 0
+    assert "to the end" in told.stdout
+    assert "diagnosis: the record of a loader failed, the script continues" in told.stderr
+
+
+def test_the_one_file_works_where_there_is_only_torch(tmp_path):
+    """An environment of what torch needs, and nothing else."""
+    site = tmp_path / "site"
+    site.mkdir()
+    import torch
+
+    packages = Path(torch.__file__).parents[1]
+    for name in NEEDED:
+        if (packages / name).exists():
+            (site / name).symlink_to(packages / name)
+    archive = build(tmp_path / "diagnosis.pyz")
+    script = written(tmp_path, TRAINING)
+    done = subprocess.run(
+        [sys.executable, "-S", str(archive), str(script)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "verdict:" in done.stderr
+    assert "failed, the script continues" not in done.stderr

@@ -1,0 +1,41 @@
+"""The model of a step, and what is said of each cause."""
+
+import json
+
+import pytest
+
+from course_utils.diagnosis.judge.finding import CAUSES
+from course_utils.diagnosis.judge.stages import Stages
+from tests.lessons.lesson import COURSE
+
+PLAIN = Stages(
+    load=0.04, load_cpu=0.04, workers=0, cores=8, compute=0.02, compute_cpu=0.02, hand_over=0.0, rest=0.0
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "step"),
+    [
+        ({}, 0.06),  # one after the other
+        ({"workers": 1}, 0.04),  # side by side: the slower one
+        ({"workers": 4}, 0.02),
+        ({"workers": 4, "cores": 1}, 0.06),  # on one core
+        ({"workers": 8, "cores": 1, "load_cpu": 0.001, "compute_cpu": 0.001}, 0.02),  # waiting needs no core
+        ({"workers": 4, "rest": 0.01}, 0.03),
+    ],
+)
+def test_a_step_is_its_slowest_stage(change: dict, step: float):
+    assert PLAIN._replace(**change).step() == pytest.approx(step)
+
+
+def test_every_cause_names_a_section_that_exists():
+    sections = {}
+    for path in (COURSE / "solutions").glob("*/*.ipynb"):
+        cells = json.loads(path.read_text())["cells"]
+        text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+        lines = [line.lstrip("# ").split(". ")[-1] for line in text.splitlines() if line.startswith("##")]
+        sections[path.stem[:2]] = sections.get(path.stem[:2], []) + lines
+    missing = [
+        cause.lesson for cause in CAUSES.values() if cause.lesson[4:] not in sections[cause.lesson[:2]]
+    ]
+    assert not missing
