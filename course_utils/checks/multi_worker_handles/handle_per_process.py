@@ -93,7 +93,9 @@ def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Recorded[Togethe
         one, two = (partial(dataset_class, folder / pack) for pack in PACKS)
         mirrored = partial(two, transform=_mirror)
         alone = [partial(_read_alone, create) for create in (one, mirrored)]
-        return files.recorded(read_together(lambda: _read(inputs, files, one, mirrored), alone, dataset_class))
+        return files.recorded(
+            read_together(lambda: _read(inputs, files, one, mirrored), alone, dataset_class)
+        )
 
 
 def _read(inputs: Inputs, files: FileRecorder, one: Callable[[], Any], two: Callable[[], Any]) -> Reads:

@@ -89,7 +89,9 @@ def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Recorded[Togethe
         ignore_warnings(),
     ):
         alone = [partial(_read_alone, dataset_class, folder / name) for name in inputs["orders"]]
-        return files.recorded(read_together(lambda: _read(inputs, folder, files, dataset_class), alone, dataset_class))
+        return files.recorded(
+            read_together(lambda: _read(inputs, folder, files, dataset_class), alone, dataset_class)
+        )
 
 
 def _read(inputs: Inputs, folder: Path, files: FileRecorder, dataset_class: Callable[..., Any]) -> Reads:
