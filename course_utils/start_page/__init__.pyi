@@ -1,9 +1,9 @@
 from .index_notebook import INDEX as INDEX
 from .index_notebook import write_index as write_index
+from .lesson_facts import MORE as MORE
 from .lesson_facts import LessonFacts as LessonFacts
 from .lesson_facts import read_facts as read_facts
 from .lesson_links import ALL_LESSONS as ALL_LESSONS
-from .lesson_links import MORE as MORE
 from .lesson_links import link_back as link_back
 from .lesson_links import links_of as links_of
 from .lesson_links import without_links as without_links

@@ -11,6 +11,8 @@ _MINUTES = re.compile(r"about (\d+) minutes")
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _LESSONS = re.compile(r"lessons? (\d\d(?:(?:, | and )\d\d)*)")
 
+MORE = "more"  # the folder of the optional notebooks, one a lesson, which nobody grades
+
 
 @dataclass(frozen=True)
 class LessonFacts:

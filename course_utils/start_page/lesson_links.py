@@ -3,12 +3,9 @@
 from collections.abc import Sequence
 
 from course_utils.start_page.index_notebook import INDEX
-from course_utils.start_page.lesson_facts import LessonFacts
+from course_utils.start_page.lesson_facts import MORE, LessonFacts
 
 ALL_LESSONS = f"[All lessons](../{INDEX})"
-
-
-MORE = "more"  # the folder of the optional notebooks, one a lesson, which nobody grades
 
 
 def links_of(lesson: str, lessons: Sequence[LessonFacts], more: bool = False) -> str:

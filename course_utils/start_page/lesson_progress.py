@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_utils.start_page.exercise_state import Exercise, State, exercise_states
-from course_utils.start_page.lesson_facts import LessonFacts, read_facts
+from course_utils.start_page.lesson_facts import MORE, LessonFacts, read_facts
 from course_utils.start_page.saved_notebook import SavedNotebook, read_saved, text_of
 
 CHECKS = Path(__file__).parents[1] / "checks"
@@ -47,7 +47,8 @@ def find_lessons(folder: Path) -> tuple[LessonProgress, ...]:
 
 def _read_lesson(folder: Path) -> LessonProgress:
     facts = LessonFacts(folder.name, folder.name)
-    expected = {path.stem for path in (CHECKS / folder.name[3:]).glob("[!_]*.py")}
+    checks = {path.stem for path in (CHECKS / folder.name[3:]).glob("[!_]*.py")}
+    expected = checks - _optional(folder)
     found = {path: read_saved(path) for path in _notebooks(folder)}
     readable = {path: notebook for path, notebook in found.items() if notebook and notebook.cells}
     if not readable:
@@ -57,6 +58,13 @@ def _read_lesson(folder: Path) -> LessonProgress:
     facts = read_facts(folder.name, text_of(notebook.cells[0].source))
     exercises = exercise_states(notebook, expected)
     return LessonProgress(facts, path.relative_to(folder.parent).as_posix(), exercises)
+
+
+def _optional(folder: Path) -> set[str]:
+    """Return the names of the exercises that stand, without marks, in the lesson's optional notebook."""
+    notebook = read_saved(folder.parent / MORE / f"{folder.name}.ipynb")
+    answers = notebook.marked(solution=True) if notebook else {}
+    return {name.removesuffix("_answer") for name in answers}
 
 
 def _notebooks(folder: Path) -> Iterator[Path]:

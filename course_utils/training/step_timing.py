@@ -39,7 +39,7 @@ def train_with_monitoring(
         breakdown: synchronise after each stage.
 
     Returns:
-        Lists by the name of the stage: `data_loading` is the wait for the loader, `cpu_to_gpu` the copy,
+        Lists by the name of the stage. `data_loading` is the wait for the loader, `cpu_to_gpu` the copy,
         `forward_backward` the computation with the optimiser's step, and `total_batch` the wall time from the
         end of the previous step to the end of this one; the first starts before the loader does.
     """

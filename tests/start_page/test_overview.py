@@ -48,7 +48,7 @@ def test_state_of_an_exercise(tmp_path: Path, source, output, counts, state: Sta
 
 def test_solved_lesson_is_passed(lesson: Lesson):
     [found] = [one for one in find_lessons(COURSE / "solutions") if one.facts.name == lesson.name]
-    assert found.passed == len(found.exercises) == len(lesson.checks()) > 0
+    assert found.passed == len(found.exercises) > 0
     assert [one.name for one in found.exercises] == list(graded(read(lesson.solution)))
 
 
