@@ -81,6 +81,19 @@ RULES = (
         "file system this takes bandwidth from everyone.",
     ),
     Rule(
+        "not_on_a_shared_file_system",
+        lambda wanted: wanted.place == "shared",
+        frozenset({"Lmdb"}),
+        "its documentation says never to use it on a remote file system.",
+    ),
+    Rule(
+        "several_requests_for_a_sample",
+        lambda wanted: wanted.place == "shared" and wanted.access == "random",
+        frozenset({"StoredZip"}),
+        "it seeks and reads several times for one sample, and behind the buffer of a shared file system each "
+        "of these reads moves megabytes.",
+    ),
+    Rule(
         "needs_a_mounted_file",
         lambda wanted: wanted.place == "object store",
         frozenset({"FlatMap", "ArrowMap", "Lmdb", "Squashfs"}),

@@ -54,7 +54,9 @@ def wrong_rules() -> Iterator[tuple[str, Choose]]:
     """Leave each format out of each rule, and add each other one that it does not imply."""
     for number, rule in enumerate(rules.RULES):
         for name in rules.NAMES:
-            if any(other.excluded == {name} and implies(rule, other) for other in rules.RULES):
+            if any(
+                other is not rule and name in other.excluded and implies(rule, other) for other in rules.RULES
+            ):
                 continue
             yield (
                 f"{number}-{rule.mistake}-{name}",
@@ -64,8 +66,12 @@ def wrong_rules() -> Iterator[tuple[str, Choose]]:
 
 def implies(rule: rules.Rule, other: rules.Rule) -> bool:
     """Return whether requirements to which a rule applies always have another one apply, too."""
-    if rule.mistake == "reads_a_group_for_a_sample":
-        return other.mistake in ("no_random_access", "opens_a_file_for_each_sample")
+    shared = ("opens_a_file_for_each_sample", "not_on_a_shared_file_system")
+    random_reads = ("reads_a_group_for_a_sample", "several_requests_for_a_sample")
+    if rule.mistake in shared:
+        return other.mistake in shared
+    if rule.mistake in random_reads:
+        return other.mistake in ("no_random_access", *shared, *random_reads)
     return rule.mistake == other.mistake == "index_too_large" and "IndexedZip" in rule.excluded
 
 
