@@ -5,8 +5,9 @@ long as a shared file system would have taken:
 
     seconds = (opens × open + stats × stat + reads × read + bytes / bandwidth) / (1 - load)
 
-``stats`` are look-ups by path only. The stat that Python makes on each file it has just opened is free: the
-client received the file's attributes when it opened it.
+``stats`` are look-ups by path only. The stat that Python makes on each file it has just opened is not
+counted, which flatters single files: on Lustre only the storage servers know a file's size, and `fstat` may
+ask them (``ll_getattr`` calls ``ll_glimpse_size`` in lustre/llite/file.c).
 
 ``load`` is the part of the servers' time that other users take. A server that is busy for the part ``load``
 responds 1 / (1 - load) times slower: the mean response time of an M/M/1 queue (for example Harchol-Balter,
