@@ -69,13 +69,14 @@ check: $(READY)  ## lint, types and the quick tests, in about a minute: before e
 	@$(RUN) ruff check --no-cache --quiet
 	@$(RUN) ruff format --no-cache --quiet --check
 	@$(RUN) mypy
-	@$(RUN) pytest -n $(JOBS) -q -m "not slow and not proof" $(or $(TESTS),tests)
+	@$(RUN) pytest -n $(JOBS) -q -m "not slow and not proof and not alone" $(or $(TESTS),tests)
 
 test: $(READY) data  ## all tests, every lesson included (TESTS="tests/test_paths.py" for some, JOBS=3 at once)
 	@$(RUN) pytest -n $(JOBS) $(TESTS)
 
 proofs: $(READY) data  ## what repeats or takes minutes: the bank through nbgrader, a class under kills (30 minutes)
 	@$(RUN) pytest -n $(JOBS) -m proof $(if $(SEEDS),--seeds $(SEEDS)) $(TESTS)
+	@$(if $(TESTS),,$(RUN) pytest -n 0 -m alone tests/diagnosis)
 
 release: $(READY)  ## notebooks/, generated afresh from solutions/ (FORCE=yes where somebody has worked in notebooks/)
 	@$(RUN) python -m course_utils.grading.nbgrader_plugins.release $(if $(filter yes,$(FORCE)),--force)
