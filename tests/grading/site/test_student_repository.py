@@ -18,7 +18,7 @@ from course_utils.grading.site.student_repository import (
     StudentRepositoryError,
     write_student_repository,
 )
-from tests.lessons.lesson import COURSE, LESSONS
+from tests.lessons.lesson import COURSE, LESSONS, OPTIONAL
 
 IDENTITY = ("course", "course@example.org")
 
@@ -83,7 +83,7 @@ def test_it_holds_no_solution_answer_test_or_grading(generated):
     notebooks = [json.loads((generated / name).read_text()) for name in names if name.endswith(".ipynb")]
     released = [flat("".join("".join(cell["source"]) for cell in one["cells"])) for one in notebooks]
     regions = solution_regions()
-    assert len(released) == len(LESSONS) + 1  # the start page
+    assert len(released) == len([*LESSONS, *OPTIONAL]) + 1  # the start page
     assert len(regions) > 15
     assert not [region for region in regions for text in released if region in text]
 
