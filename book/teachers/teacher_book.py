@@ -14,7 +14,7 @@ from course_utils.grading.course.lesson import lesson_names
 
 PAGES = Path(__file__).with_name("pages")
 WRITTEN = ["before_the_course", "in_the_room", "timetable", "a_term", "a_site", "the_sandbox"]
-EXAMPLE = "02_multi_worker_handles"
+EXAMPLE = "01_jpeg_vs_zip"
 
 
 def write_sources(course: Path, target: Path, mistakes: int) -> None:
