@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from course_utils.grading.links.preprocessors import LinkText
-from tests.lessons.lesson import COURSE, LESSONS, Lesson, read
+from tests.lessons.lesson import COURSE, LESSONS, OPTIONAL, Lesson, read
 
 pytestmark = pytest.mark.proof
 
@@ -91,14 +91,15 @@ def test_no_line_of_a_solution_is_in_the_book_or_on_a_slide(book: Path, books: P
 
 TEXTS = {".html", ".js", ".json", ".txt", ".ipynb", ".md", ".py", ".inv", ".svg"}
 SHARED = ("course_utils", "data_setup")
+NOTEBOOKS = [*LESSONS, *OPTIONAL]
 
 
 def secret_lines() -> set[str]:
     """The lines of all solutions that students do not get elsewhere, without white space."""
-    released = [cell.source for lesson in LESSONS for cell in read(lesson.release).cells]
+    released = [cell.source for lesson in NOTEBOOKS for cell in read(lesson.release).cells]
     code = [path.read_text() for top in SHARED for path in (COURSE / top).rglob("*.py")]
     public = squeezed("\n".join(released + code))
-    cells = [cell.source for lesson in LESSONS for cell in read(lesson.solution).cells]
+    cells = [cell.source for lesson in NOTEBOOKS for cell in read(lesson.solution).cells]
     regions = [region for source in cells for region in _REGION.findall(source + "\n")]
     assert len(regions) >= 2 * len(LESSONS)
     lines = {squeezed(line) for region in regions for line in region.splitlines()}
