@@ -17,7 +17,7 @@ from book.teachers.guide import read_guide
 from book.teachers.lesson_parts import QUESTION, learned, questions
 
 LONG, MOST_TEXT = 600, 1200  # characters of a slide
-MOST_LINES, MOST_COLUMNS = 20, 100  # of code and output on a slide
+MOST_LINES, MOST_COLUMNS = 18, 100  # of code and output on a slide
 TEMPLATE = Path(__file__).parents[1] / "_templates" / "slides.html"
 _PICTURE = re.compile(r'src="(?P<path>pictures/[^"]+\.svg)"')
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
