@@ -6,7 +6,7 @@ of Queueing Network Models, ACM Computing Surveys 10(3), 1978):
 
 - *waiting*: each reader waits for its own requests, one after the other, as `SharedFilesystem` says;
 - *metadata servers*: opens and look-ups of all readers together, at most so many per second;
-- *data servers*: reads and bytes of all readers together;
+- *data servers*: reads, sizes of opened files and bytes of all readers together;
 - *network link*: the bytes of one node.
 
 `course_utils.scaling.simulate_requests` simulates the same requests with servers and queues. The formula
@@ -35,7 +35,7 @@ class ParallelFilesystem:
         node: The disk of a node, for data that was staged.
         opens_per_s: Opens (and listings) per second of the metadata servers.
         lookups_per_s: Look-ups by path per second of the metadata servers.
-        reads_per_s: Reads per second of all data servers.
+        reads_per_s: Reads (and requests for the size of an open file) per second of all data servers.
         servers_gb_s: Gigabytes (10⁹ bytes) per second of all data servers.
         link_gb_s: Gigabytes per second of the network link of one node.
 
@@ -66,7 +66,7 @@ class ParallelFilesystem:
         """
         free = 1 - self.client.load
         metadata = (work.opens + work.listings) / self.opens_per_s + work.lookups / self.lookups_per_s
-        data = work.reads / self.reads_per_s + work.nbytes / (self.servers_gb_s * GB)
+        data = (work.reads + work.sizes) / self.reads_per_s + work.nbytes / (self.servers_gb_s * GB)
         return {
             "waiting": self.client.seconds(work) / (nodes * readers),
             "metadata servers": metadata / free,

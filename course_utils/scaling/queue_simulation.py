@@ -57,11 +57,14 @@ class _Cluster:
     def visits(self, kind: str, node: int, rng: random.Random) -> list[_Visit]:
         """Return the stations of a request in order, the network last."""
         system, client, free = self._filesystem, self._filesystem.client, self._free
-        if kind == "read":
-            per_server = 1 / system.reads_per_s + self._read_bytes / (system.servers_gb_s * GB)
+        if kind in ("read", "size"):
+            nbytes, latency_ms = (
+                (self._read_bytes, client.read_ms) if kind == "read" else (0.0, client.size_ms)
+            )
+            per_server = 1 / system.reads_per_s + nbytes / (system.servers_gb_s * GB)
             served = _Visit(rng.choice(self._data), DATA_SERVERS * per_server / free)
-            sent = _Visit(self._links[node], self._read_bytes / (system.link_gb_s * GB))
-            idle = (client.read_ms / 1e3 + self._read_bytes / (client.bandwidth_mb_s * 1e6)) / free
+            sent = _Visit(self._links[node], nbytes / (system.link_gb_s * GB))
+            idle = (latency_ms / 1e3 + nbytes / (client.bandwidth_mb_s * 1e6)) / free
             return [served, sent, self._rest(idle, served, sent)]
         rate, latency_ms = (
             (system.opens_per_s, client.open_ms) if kind == "open" else (system.lookups_per_s, client.stat_ms)
@@ -93,7 +96,7 @@ def simulate_requests(
     """
     rng = random.Random(seed)
     kinds = ["open"] * (per_reader.opens + per_reader.listings)
-    kinds += ["lookup"] * per_reader.lookups + ["read"] * per_reader.reads
+    kinds += ["lookup"] * per_reader.lookups + ["size"] * per_reader.sizes + ["read"] * per_reader.reads
     cluster = _Cluster(filesystem, nodes, per_reader.nbytes / max(per_reader.reads, 1))
     queues = [rng.sample(kinds, len(kinds)) for _ in range(nodes * readers)]
     visits: list[list[_Visit]] = [[] for _ in queues]  # of each reader's request, the next one last

@@ -67,8 +67,13 @@ class FileOps:
 
     @property
     def lookups(self) -> int:
-        """Stats by path. Each open comes with one stat of the file that is open, which asks no server."""
-        return max(self.stats - self.opens, 0)
+        """Stats by path: those beyond `sizes`."""
+        return self.stats - self.sizes
+
+    @property
+    def sizes(self) -> int:
+        """Stats of files that are open: Python makes one at each open, to ask for the size."""
+        return min(self.stats, self.opens)
 
     def for_users(self, users: int = 500, epochs: int = 1) -> str:
         """Describe the load if many users run the same job.

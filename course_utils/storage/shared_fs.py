@@ -3,11 +3,11 @@
 `course_utils.storage.ModelledDataset` reads files from the local disk, counts the operations, and sleeps as
 long as a shared file system would have taken:
 
-    seconds = (opens × open + stats × stat + reads × read + bytes / bandwidth) / (1 - load)
+    seconds = (opens × open + look-ups × stat + sizes × size + reads × read + bytes / bandwidth) / (1 - load)
 
-``stats`` are look-ups by path only. The stat that Python makes on each file it has just opened is not
-counted, which flatters single files: on Lustre only the storage servers know a file's size, and `fstat` may
-ask them (``ll_getattr`` calls ``ll_glimpse_size`` in lustre/llite/file.c).
+Look-ups are stats by path. Sizes are the stats that Python makes of each file it has just opened: on Lustre
+only the storage servers know how large a file is, and `fstat` asks them (``ll_getattr`` calls
+``ll_glimpse_size`` in lustre/llite/file.c) unless the client holds a lock.
 
 ``load`` is the part of the servers' time that other users take. A server that is busy for the part ``load``
 responds 1 / (1 - load) times slower: the mean response time of an M/M/1 queue (for example Harchol-Balter,
@@ -21,6 +21,8 @@ Sources of the default numbers:
 - open 0.5 ms: an assumption, one round trip to the metadata server like the stat. Opening and closing a small
   file on a Lustre system in use took 2.3 ms, a failed look-up 1.1 ms, against 0.011 and 0.0024 ms on a local
   NVMe disk (https://github.com/stas00/ml-engineering/blob/master/storage/README.md, 2026).
+- size 0.1 ms: an assumption, one round trip to a storage server, as long as a read. Zero where the metadata
+  server knows the size (NFS, or Lustre with data on the metadata target).
 - read 0.1 ms: an assumption, a network round trip and a read from flash without a queue. With queues it is
   longer: flash servers saturated by 1,024 threads served 3.5 million random reads per second, so that each
   thread waited 1,024 / 3.5 million = 0.29 ms (Dell EMC, Ready Solutions for HPC BeeGFS High Performance
@@ -36,7 +38,7 @@ share a client's bandwidth.
 Example:
     >>> from course_utils.storage import FileOps
     >>> SharedFilesystem(load=0.5).seconds(FileOps(opens=1, stats=1, reads=3, nbytes=20_000))
-    0.00164
+    0.00184
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,6 +64,7 @@ class SharedFilesystem:
     Args:
         open_ms: milliseconds to open a file, or to list a folder, on idle servers.
         stat_ms: milliseconds to look up the attributes of a file by its path.
+        size_ms: milliseconds to ask for the size of a file that is open.
         read_ms: milliseconds until the first byte of a read.
         bandwidth_mb_s: megabytes (10⁶ bytes) per second that one reader gets.
         load: part of the servers' time that others take, at least 0 and less than 1.
@@ -76,13 +79,14 @@ class SharedFilesystem:
 
     open_ms: float = 0.5
     stat_ms: float = 0.5
+    size_ms: float = 0.1
     read_ms: float = 0.1
     bandwidth_mb_s: float = 1000.0
     load: float = 0.0
     block_bytes: int = BUFFER_BYTES
 
     def __post_init__(self) -> None:
-        if min(self.open_ms, self.stat_ms, self.read_ms) < 0 or self.bandwidth_mb_s <= 0:
+        if min(self.open_ms, self.stat_ms, self.size_ms, self.read_ms) < 0 or self.bandwidth_mb_s <= 0:
             raise ValueError(f"{self}: times cannot be negative, and the bandwidth must be positive")
         if not 0 <= self.load < 1:
             raise ValueError(f"load={self.load}: must be at least 0 (no other users) and less than 1")
@@ -92,7 +96,8 @@ class SharedFilesystem:
     def seconds(self, operations: FileOps) -> float:
         """Return the seconds that one process waits for these operations, one after the other."""
         o = operations
-        latency_ms = (o.opens + o.listings) * self.open_ms + o.lookups * self.stat_ms + o.reads * self.read_ms
+        metadata_ms = (o.opens + o.listings) * self.open_ms + o.lookups * self.stat_ms
+        latency_ms = metadata_ms + o.sizes * self.size_ms + o.reads * self.read_ms
         return (latency_ms / 1e3 + o.nbytes / (self.bandwidth_mb_s * 1e6)) / (1 - self.load)
 
     @property

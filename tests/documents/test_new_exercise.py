@@ -34,8 +34,8 @@ list with the same labels in reverse order: the last one first. The list that it
 labels there are does not matter.
 """
 TESTS = ["tests/test_names.py", "tests/test_docs.py", "tests/book", "tests/lessons", "tests/checks"]
-# What executes whole notebooks, or needs the installed package, is run for the course itself; and a lesson as long
-# as it may be has no room for the example.
+# What executes whole notebooks, or needs the installed package, is run for the course itself; and a lesson as
+# long as it may be has no room for the example.
 NOT = ("TestCell", ".ipynb", "test_answers", "test_lesson_keeps_its_budget")
 LOOKS = " and ".join(["({name} or {lesson} or {package})", *(f"not {name}" for name in NOT)])
 

@@ -20,12 +20,12 @@ JPEG = FileOps(opens=4000, stats=4000, reads=12000, nbytes=80_000_000)
         (FileOps(stats=3), 1.5),
         (FileOps(reads=4), 0.4),
         (FileOps(nbytes=5_000_000), 0.5),
-        (FileOps(opens=2, stats=3), 2.5),
-        (FileOps(1, 1, 1, 1, 1_000_000), 2.2),
+        (FileOps(opens=2, stats=3), 2.54),
+        (FileOps(1, 1, 1, 1, 1_000_000), 2.22),
     ],
 )
 def test_each_operation_takes_its_time(operations, expected):
-    model = SharedFilesystem(open_ms=1000, stat_ms=500, read_ms=100, bandwidth_mb_s=10)
+    model = SharedFilesystem(open_ms=1000, stat_ms=500, size_ms=20, read_ms=100, bandwidth_mb_s=10)
     assert model.seconds(operations) == pytest.approx(expected)
 
 
