@@ -85,7 +85,7 @@ class FileOps:
         total = self * (users * epochs)
         each = f"{epochs:,} epochs" if epochs > 1 else "one epoch"
         return (
-            f"Your job × {users:,} users, {each} each: {total!r}; "
+            f"Your job × {users:,} users, {each} each:\n{total!r};\n"
             f"{total.operations:,} operations that one file system has to serve."
         )
 

@@ -13,6 +13,7 @@ from tests.lessons.lesson import LESSONS, OPTIONAL, Lesson, code_cells, fails_on
 FIGURE = re.compile(r"<Figure size \d+x\d+ with \d+ Axes>")
 FOR_TOOLS = re.compile(r"# *(noqa|type: ignore|pragma|mypy|ruff)\b")
 EXERCISE = re.compile(r"^(#+) Exercise (\d+): ", re.MULTILINE)
+COLUMNS = 110  # what fits beside the files of a JupyterLab 1,400 pixels wide
 HEADING = re.compile(r"#+ ")
 LOCAL_PATH = re.compile(r"(?<![\w.])/(root|home|Users|tmp|work)/")
 
@@ -53,6 +54,18 @@ def test_no_cell_failed_or_wrote_to_stderr(lesson: Lesson):
         for output in cell.outputs:
             assert output.output_type != "error" or fails_on_purpose(cell), cell.source
             assert output.get("name") != "stderr", cell.source
+
+
+@NOTEBOOKS
+def test_lines_of_outputs_fit_on_a_screen(lesson: Lesson):
+    """JupyterLab breaks a longer line anywhere, also inside words."""
+    if lesson.name in ("04_packed_formats", "05_many_nodes"):
+        pytest.skip("not yet")
+    for cell in code_cells(read(lesson.solution)):
+        for output in cell.outputs:
+            drawn = {"image/png", "text/html"} & set(output.get("data", {}))
+            for line in () if drawn else text_of(output).splitlines():
+                assert len(line) <= COLUMNS, line
 
 
 @NOTEBOOKS

@@ -185,7 +185,8 @@ def test_arithmetic_and_text_of_file_ops():
     assert one.operations == 10_000
     assert repr(FileOps(1, 2, 1, 1, 867)) == "1 open, 2 stats, 1 read, 1 listing, 867 bytes"
     assert one.for_users(500) == (
-        "Your job × 500 users, one epoch each: 1,000,000 opens, 1,000,000 stats, 3,000,000 reads, 22.6 GB; "
+        "Your job × 500 users, one epoch each:\n"
+        "1,000,000 opens, 1,000,000 stats, 3,000,000 reads, 22.6 GB;\n"
         "5,000,000 operations that one file system has to serve."
     )
-    assert "90 epochs each: 90,000,000 opens" in one.for_users(500, epochs=90)
+    assert "90 epochs each:\n90,000,000 opens" in one.for_users(500, epochs=90)
