@@ -208,7 +208,8 @@ def _judge_files(truth: Truth, activity: FileActivity) -> None:
     expect_one_copier(opened[f"{TOGETHER}/{stem}"])
     if not activity.count("run"):  # programs open files where a notebook does not see it
         expect_all_calls({name: opened[f"{name}/{stem}"] for name in TWINS}, 1)
-        repeated = [f"{name}/{stem}" for name in (KILLED, FULL, FLIPPED, CUT)]
+        expect_all_calls({FULL: opened[f"{FULL}/{stem}"]}, 2)  # by one process
+        repeated = [f"{name}/{stem}" for name in (KILLED, FLIPPED, CUT)]
         expect_all_calls({name: len(_openers(activity, name)) for name in repeated}, 2)
 
 

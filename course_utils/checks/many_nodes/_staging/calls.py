@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
 from course_utils.checks.core import AttemptOf, attempt, salted_hash, type_name
 from course_utils.checks.many_nodes._staging.moments import BlockedError, Moment, Watch
@@ -23,6 +23,7 @@ BEGINS, ENDS = "begins", "ends"
 _PATIENCE = 30  # seconds until the kernel ends a process that waits where nothing sees it
 _UNSEEN = 6  # seconds after which a process counts as waiting, as for a lock that another program takes
 Stage = Callable[..., object]
+Seen = TypeVar("Seen")
 
 
 class Returned(TypedDict):
@@ -31,7 +32,7 @@ class Returned(TypedDict):
     Attributes:
         kind: The type of what is no path; empty for a path.
         name: The path below `scratch`; empty for any other path.
-        link: Whether it leads somewhere else.
+        link: Whether it is a link, or leads out of `scratch`.
         data: The bytes of the file, when the call returned; None if there is none.
         origin: From where outside `scratch` the call has moved it; empty if it has not.
         grew: Whether the call wrote the file under this name.
@@ -56,24 +57,36 @@ def call_in_turn(stage: Stage, arguments: Sequence[tuple[Path, Path]]) -> list[O
         return [{"error": DIED} for _ in arguments]
 
 
-def call_limited(stage: Stage, source: Path, scratch: Path, limit: int, kill: bool) -> Outcome:
-    """Call in a process whose files may not grow beyond a limit.
-
-    Args:
-        stage: The student's function.
-        source: Its first argument.
-        scratch: Its second argument.
-        limit: Bytes.
-        kill: Whether the kernel kills the process there; else writing fails, as on a full disk.
-    """
+def call_killed(stage: Stage, source: Path, scratch: Path, limit: int) -> Outcome:
+    """Call in a process that the kernel kills when one of its files grows beyond a limit in bytes."""
 
     def limited() -> Outcome:
-        signal.signal(signal.SIGXFSZ, signal.SIG_DFL if kill else signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-        return _call(stage, source, scratch)
+        with _files_up_to(limit, signal.SIG_DFL):
+            return _call(stage, source, scratch)
 
     return _outcome(partial(in_child, limited))
+
+
+def call_on_full_disk(
+    stage: Stage, source: Path, scratch: Path, limit: int, look: Callable[[], Seen]
+) -> tuple[Outcome, Seen, Outcome] | None:
+    """Make two calls in one process; in the first one, no file can grow beyond a limit in bytes.
+
+    Returns:
+        The outcome of the first call, what `look` saw then, and the outcome of the second call; None if the
+        process died.
+    """
+
+    def both() -> tuple[Outcome, Seen, Outcome]:
+        with _files_up_to(limit, signal.SIG_IGN):
+            first = _call(stage, source, scratch)
+        return first, look(), _call(stage, source, scratch)
+
+    try:
+        return in_child(both)
+    except ChildDiedError:
+        return None
 
 
 def call_twice(
@@ -129,6 +142,17 @@ def paused_call(
         yield partial(_outcome, partial(send, b""))
 
 
+@contextlib.contextmanager
+def _files_up_to(limit: int, then: signal.Handlers) -> Iterator[None]:
+    signal.signal(signal.SIGXFSZ, then)
+    before, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
+
+
 def _outcome(call: Callable[[], Outcome]) -> Outcome:
     try:
         return call()
@@ -169,7 +193,7 @@ def _describe(value: object, scratch: Path, watch: Watch) -> Returned:
         }
     path = Path(os.fsdecode(value)).absolute()
     inside = path.is_relative_to(scratch) and path != scratch
-    link = not path.resolve().is_relative_to(scratch.resolve())
+    link = path.is_symlink() or not path.resolve().is_relative_to(scratch.resolve())
     data = path.read_bytes() if path.is_file() else None
     origins = [str(old) for old, new in watch.published if new == path and not old.is_relative_to(scratch)]
     return {

@@ -40,8 +40,8 @@ def expect_copy(content: bytes, outcome: Outcome) -> None:
     if not found["name"] or found["link"]:
         raise Mistake(
             "not_in_scratch",
-            "The path that your function returned does not lead to a file in `scratch`. Readers must not go "
-            "to the shared file system any more, so a link to `source` is no copy.",
+            "The path that your function returned is no file of its own in `scratch`. Readers must not go "
+            "to the shared file system any more, so a link is no copy.",
         )
     if found["data"] is None:
         raise Mistake("no_file", "There is no file at the path that your function returned.")

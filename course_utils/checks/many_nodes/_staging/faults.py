@@ -21,7 +21,11 @@ def expect_killed(content: bytes, found: Interrupted) -> None:
     _expect_no_half_copy(content, found, "The process was killed while it copied")
     if found["first"].get("error") is None:
         raise Mistake("no_evidence", "The check could not kill a process that was copying.")
-    _expect_not_blocked(found["again"], "A process was killed while it copied")
+    _expect_not_blocked(
+        found["again"],
+        "A process was killed while it copied, and the next call waits for it",
+        "A file that means 'I am copying' outlives its process; a lock of fcntl.flock ends with it.",
+    )
     expect_again(content, found["again"], "whose copy was interrupted, because the process was killed,")
 
 
@@ -34,7 +38,11 @@ def expect_failed(content: bytes, found: Interrupted) -> None:
             "The disk was full while your function copied, and it returned a path. Let the exception pass: "
             "there is no copy.",
         )
-    _expect_not_blocked(found["again"], "A call ended with an exception, because the disk was full")
+    _expect_not_blocked(
+        found["again"],
+        "A call ended with an exception, because the disk was full, and the next call of that process waits",
+        "Release the lock also when an exception passes: close its file in `finally`, or use `with`.",
+    )
     expect_again(content, found["again"], "whose copy was interrupted by a full disk")
 
 
@@ -51,13 +59,9 @@ def _expect_no_half_copy(content: bytes, found: Interrupted, when: str) -> None:
         )
 
 
-def _expect_not_blocked(outcome: Outcome, when: str) -> None:
+def _expect_not_blocked(outcome: Outcome, when: str, remedy: str) -> None:
     if outcome.get("error") == BLOCKED:
-        raise Mistake(
-            "stale_lock",
-            f"{when}. The next call waits for it, although no process is staging any more. A file that means "
-            "'I am copying' outlives its process; a lock of fcntl.flock ends with it.",
-        )
+        raise Mistake("stale_lock", f"{when}, although nobody is staging any more. {remedy}")
 
 
 def expect_kept(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:

@@ -13,7 +13,8 @@ from course_utils.checks.many_nodes._staging.calls import (
     Outcome,
     Stage,
     call_in_turn,
-    call_limited,
+    call_killed,
+    call_on_full_disk,
     call_twice,
     paused_call,
 )
@@ -34,24 +35,31 @@ def files_below(folder: Path) -> dict[str, bytes]:
 def interrupt(
     stage: Stage, arguments: Mapping[str, Arguments], limits: Mapping[str, int], killed: Collection[str]
 ) -> dict[str, Interrupted]:
-    """Stop a call for each source; then make all calls again, in one process.
+    """Stop a call for each source, and make it again.
 
     Args:
         stage: The student's function.
         arguments: Of each call, by the name of the source.
         limits: Bytes that each call can write into a file.
-        killed: The calls that are killed there; in others, writing fails.
+        killed: The calls whose process is killed there; in others writing fails, and the process goes on.
     """
-    first = {
-        name: call_limited(stage, *both, limits[name], kill=name in killed)
+    return {
+        name: (_killed if name in killed else _failed)(stage, *both, limits[name])
         for name, both in arguments.items()
     }
-    left = {name: files_below(scratch) for name, (_, scratch) in arguments.items()}
-    again = call_in_turn(stage, list(arguments.values()))
-    return {
-        name: {"first": first[name], "left": left[name], "again": outcome}
-        for name, outcome in zip(arguments, again, strict=True)
-    }
+
+
+def _killed(stage: Stage, source: Path, scratch: Path, limit: int) -> Interrupted:
+    first = call_killed(stage, source, scratch, limit)
+    left = files_below(scratch)
+    [again] = call_in_turn(stage, [(source, scratch)])
+    return {"first": first, "left": left, "again": again}
+
+
+def _failed(stage: Stage, source: Path, scratch: Path, limit: int) -> Interrupted:
+    found = call_on_full_disk(stage, source, scratch, limit, lambda: files_below(scratch))
+    first, left, again = found or ({"error": DIED}, files_below(scratch), {"error": DIED})
+    return {"first": first, "left": left, "again": again}
 
 
 def repeat(
