@@ -67,12 +67,12 @@ class FileOps:
 
     @property
     def lookups(self) -> int:
-        """Stats by path: those beyond `sizes`."""
+        """Stats by path, which are those beyond `sizes`."""
         return self.stats - self.sizes
 
     @property
     def sizes(self) -> int:
-        """Stats of files that are open: Python makes one at each open, to ask for the size."""
+        """Stats of files that are open. Python makes one at each open, to ask for the size."""
         return min(self.stats, self.opens)
 
     def for_users(self, users: int = 500, epochs: int = 1) -> str:

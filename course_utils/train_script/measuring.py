@@ -1,0 +1,171 @@
+"""Run the script once under `course_utils.diagnosis`, and add a line to the log beside it."""
+
+import csv
+import datetime
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from tqdm.auto import tqdm
+
+from course_utils.paths import data_dir
+from course_utils.system import usable_cores
+
+LOG = "train_log.csv"
+ARGUMENTS = ("--images", "256", "--epochs", "2")
+_EPOCH = re.compile(r"epoch \d+: (\d+) images/s, (\d+)% right, samples ([0-9a-f]{8})")
+_HEAD = "lesson     images/s  waiting  opens  kB read  kB handed over  right  samples"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A run of the script.
+
+    Attributes:
+        date: When it ended.
+        machine: Its name and the usable cores.
+        lesson: The lesson at whose end it ran.
+        slowest: Images per second of the slowest epoch.
+        fastest: Images per second of the fastest epoch.
+        waiting: Part of a step that the training waited for its batch.
+        opens: Files opened for an image.
+        read: Kilobytes read from files for an image.
+        handed: Kilobytes of an image in the batch.
+        right: Part of the validation images that were classified rightly after the last epoch.
+        samples: A checksum of the labels of the last epoch, in their order.
+    """
+
+    date: str
+    machine: str
+    lesson: str
+    slowest: float
+    fastest: float
+    waiting: float
+    opens: float
+    read: float
+    handed: float
+    right: float
+    samples: str
+
+    def __str__(self) -> str:
+        speed = f"{self.slowest:.0f} to {self.fastest:4.0f}"
+        counts = f"{self.opens:7.1f}  {self.read:7.1f}  {self.handed:14.1f}"
+        return f"{self.lesson:6}  {speed:>11}  {self.waiting:7.0%}{counts}  {self.right:5.0%}  {self.samples}"
+
+
+class Log(list[Line]):
+    """The lines of a log; a notebook shows them as a table."""
+
+    def __repr__(self) -> str:
+        return "\n".join([_HEAD, *map(str, self)])
+
+
+def measure(script: str | os.PathLike[str], lesson: str) -> Log:
+    """Run the script in a folder of its own for two epochs; add the result to the log, and return the log.
+
+    The log is `train_log.csv` in the folder of the script.
+
+    Args:
+        script: The path of `train.py`; it gets the folder of the course's data and two options.
+        lesson: For the log.
+
+    Raises:
+        RuntimeError: The script failed, or printed no result of an epoch.
+    """
+    path = Path(script).resolve()
+    with tempfile.TemporaryDirectory() as folder:  # here is no checkpoint of another run
+        report = Path(folder) / "report.json"
+        printed = _run(path, report, folder)
+        facts = json.loads(report.read_text()) if report.exists() else {}
+    epochs = _EPOCH.findall(printed)
+    if not epochs or "fetch" not in facts.get("measured", {}):
+        raise RuntimeError(
+            f"{path.name} ran without an error, but printed no line `epoch 0: … images/s, … right, samples …` "
+            "as the given script does. Keep that line: `python -m course_utils.train_script` writes the script anew"
+        )
+    [loader] = [loader for loader in facts["loaders"] if loader["training"]]
+    line = _line(lesson, epochs, facts["measured"], loader)
+    return _append(path.with_name(LOG), line)
+
+
+def _run(path: Path, report: Path, folder: str) -> str:
+    data = str(data_dir().resolve())
+    command = [
+        sys.executable,
+        "-m",
+        "course_utils.diagnosis",
+        "--json",
+        str(report),
+        str(path),
+        data,
+        *ARGUMENTS,
+    ]
+    lines = []
+    with (
+        subprocess.Popen(
+            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        ) as process,
+        tqdm(total=int(ARGUMENTS[3]), desc=path.name, unit="epoch", file=sys.stdout, leave=False) as bar,
+    ):
+        assert process.stdout
+        for line in process.stdout:
+            lines.append(line)
+            bar.update(bool(_EPOCH.match(line)))
+    if process.returncode:
+        raise RuntimeError(f"{path.name} failed with status {process.returncode}:\n{''.join(lines[-15:])}")
+    return "".join(lines)
+
+
+def _line(
+    lesson: str, epochs: list[tuple[str, str, str]], measured: dict[str, Any], loader: dict[str, Any]
+) -> Line:
+    speeds = [float(speed) for speed, _, _ in epochs]
+    fetch = measured["fetch"]
+    return Line(
+        date=datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+        machine=f"{platform.node()}, {usable_cores()} cores",
+        lesson=lesson,
+        slowest=min(speeds),
+        fastest=max(speeds),
+        waiting=measured["share"],
+        opens=fetch["opens"],
+        read=fetch["read"] / 1e3,
+        handed=fetch["nbytes"] / loader["batch_size"] / 1e3,
+        right=int(epochs[-1][1]) / 100,
+        samples=epochs[-1][2],
+    )
+
+
+def _append(log: Path, line: Line) -> Log:
+    """Add a line, and return all."""
+    is_new = not log.exists()
+    with log.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        if is_new:
+            writer.writerow([field.name for field in fields(Line)])
+        writer.writerow(astuple(line))
+    return read_log(log)
+
+
+def read_log(log: str | os.PathLike[str]) -> Log:
+    """Read a log.
+
+    Raises:
+        ValueError: The file is no log of the script.
+    """
+    with open(log, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    kinds = {field.name: str if field.type is str else float for field in fields(Line)}
+    try:
+        return Log(Line(**{name: kind(row[name]) for name, kind in kinds.items()}) for row in rows)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{log} is no log of train.py ({error!r}): move it away, and measure again"
+        ) from None
