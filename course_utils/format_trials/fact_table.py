@@ -52,8 +52,8 @@ class Fact(NamedTuple):
 
 FACT_TABLE = {
     "random": Fact(
-        "random access: requests for a sample, and bytes that arrive for each of its bytes (cold page cache, "
-        "random reads advised, a page fault is a request)",
+        "requests for a sample at random, and bytes that arrive for each of its bytes (a cold page cache, "
+        "random reads advised, a page fault counts as a request); None if it cannot be read at random",
         (
             Group("Tar", None, "it has no index and is read from its start to its end", TAR),
             Group("SingleFiles Squashfs", (4, 1.1), "open, stat, read and close", "sample_costs"),
@@ -69,7 +69,7 @@ FACT_TABLE = {
         ),
     ),
     "stream": Fact(
-        "the same for reading all from the start to the end, 50 samples at a time where the format allows it",
+        "the same if all samples are read from the start to the end, 50 at a time where the format allows it",
         (
             Group("SingleFiles Squashfs", (4, 1.0), "open, stat, read and close", "sample_costs"),
             Group("StoredZip IndexedZip ArrayRecord", (0.02, 1.01), "headers between data", "PackedFormat"),
@@ -82,7 +82,7 @@ FACT_TABLE = {
         ),
     ),
     "a_file_each": Fact(
-        "there is a file for each sample",
+        "whether there is a file for each sample",
         (
             Group("SingleFiles", True, "there is a file for each sample", "PackedFormat"),
             Group(
@@ -101,7 +101,7 @@ FACT_TABLE = {
                   "buffer of a shared file system each of these reads moves megabytes", "count_operations"),
             Group("FlatMap", "stream", "random page faults fetch 4 KiB each, several for one sample, or "
                   "a window of megabytes, and hold Python's lock meanwhile", MADVISE),
-            Group("Parquet ArrowMap", "stream", "for one sample it fetches the whole group of 50, whatever you "
+            Group("Parquet ArrowMap", "stream", "it fetches a group of 50 samples for one, whatever you "
                   "advise the kernel", "sample_costs"),
             Group("Tar", "stream", "it has no index and is read from its start to its end", TAR),
             Group("IndexedZip FlatFile RaggedHdf5 FlatHdf5 TfRecord ArrayRecord", "random",
@@ -111,7 +111,7 @@ FACT_TABLE = {
         ),
     ),
     "object_store": Fact(
-        "ranges of bytes are enough, so that it can be read from an object store",
+        "whether an object store can serve it, which has only objects and ranges of their bytes",
         (
             Group("FlatMap ArrowMap Lmdb", False, "it is mapped into memory: that takes a file system", MMAP),
             Group("Squashfs", False, "it is mounted: that takes a file system", SQUASHFS),
@@ -120,7 +120,7 @@ FACT_TABLE = {
         ),
     ),
     "index_bytes": Fact(
-        "bytes that an opened reader keeps of each sample in memory, rounded down",
+        "bytes that an opened reader keeps in memory for each sample",
         (
             Group("StoredZip", 750, "the opened reader keeps the directory of the zip", "sample_costs"),
             Group("IndexedZip", 300, "the opened reader keeps the names and offsets", "sample_costs"),
@@ -145,7 +145,7 @@ FACT_TABLE = {
         ),
     ),
     "before_fork": Fact(
-        "the reader may be opened once, before workers are forked",
+        "whether the reader may be opened once, before workers are forked",
         (
             Group("StoredZip Tar", False, "forked workers move the one file position that they share",
                   "share_by_fork"),
@@ -158,7 +158,7 @@ FACT_TABLE = {
         ),
     ),
     "appends": Fact(
-        "samples can be added to a complete data set without writing it anew",
+        "whether samples can be added to a complete data set without writing it anew",
         (
             Group("Parquet", False, "it ends with a footer that is written once", PARQUET),
             Group("ArrowMap", False, "it ends with a footer that is written once", ARROW),
@@ -175,7 +175,7 @@ FACT_TABLE = {
         ),
     ),
     "notices_damage": Fact(
-        "reading a sample raises an error if one of its bits was flipped",
+        "whether reading a sample raises an error if one of its bits was flipped",
         (
             Group("StoredZip IndexedZip TfRecord ArrayRecord", True, "it compares a checksum of each sample",
                   "flip_samples"),
@@ -185,7 +185,7 @@ FACT_TABLE = {
         ),
     ),
     "survives_kill": Fact(
-        "samples are readable, or can be recovered, when the writer was killed",
+        "whether samples can be read or recovered when the writer was killed",
         (
             Group("Tar TfRecord ArrowMap", True, "records can be read up to the cut", "kill_writer"),
             Group("Lmdb", True, "it returns to its last commit", "kill_writer"),
