@@ -44,7 +44,7 @@ def test_source_is_a_page_or_a_name_of_the_course(fact, group):
 
 @pytest.mark.parametrize("name", ALL)
 def test_files_and_bytes_that_a_format_adds(name, tmp_path):
-    samples = drawn(200, 26_000)
+    samples = drawn(600, 26_000)
     installed(name).write(tmp_path / "packed", samples)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert (len(files) > len(samples)) == FACTS[name].a_file_each
