@@ -1,7 +1,7 @@
 """The table of facts: what holds for each packed format as it is written and read here, and what shows it.
 
 No other place says so. The rules of the check `choose_format`, the tables and the picture of its exercise are
-made from it: `python -m tests.lessons.format_cells --write` after a change.
+made from it: `python -m tests.lessons.format_choice.cells --write` after a change.
 """
 
 from typing import Any, NamedTuple

@@ -1,6 +1,6 @@
 """The cells and the picture of lesson 04 that are made from the table of facts about formats.
 
-`python -m tests.lessons.format_cells --write` makes them again after a change of the facts or the rules.
+After a change of the facts or the rules, `python -m tests.lessons.format_choice.cells --write` makes them again.
 """
 
 import argparse
@@ -8,7 +8,7 @@ import argparse
 from course_utils.checks.packed_formats._format_rules import RULES, Rule
 from course_utils.format_trials import FACT_TABLE
 from tests.bench.recording.notebook import lesson_path, read_cell, write_cell
-from tests.lessons.format_picture import alternative_text, picture
+from tests.lessons.format_choice.picture import alternative_text, picture
 
 LESSON = "04_packed_formats"
 PICTURE = "pictures/decision.svg"

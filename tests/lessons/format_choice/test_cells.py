@@ -5,23 +5,23 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.bench.recording.notebook import lesson_path, read_cell
-from tests.lessons import format_cells
-from tests.lessons.format_picture import picture
+from tests.lessons.format_choice import cells as generated
+from tests.lessons.format_choice.picture import picture
 
-AGAIN = "python -m tests.lessons.format_cells --write"
+AGAIN = "python -m tests.lessons.format_choice.cells --write"
 
 
-@pytest.mark.parametrize("name", format_cells.cells())
+@pytest.mark.parametrize("name", generated.cells())
 def test_cell_is_the_generated_one(name):
-    assert read_cell(format_cells.LESSON, name) == format_cells.cells()[name], AGAIN
+    assert read_cell(generated.LESSON, name) == generated.cells()[name], AGAIN
 
 
 def test_picture_is_the_generated_one():
-    path = lesson_path(format_cells.LESSON).parent / format_cells.PICTURE
+    path = lesson_path(generated.LESSON).parent / generated.PICTURE
     assert path.read_text() == picture(), AGAIN
     assert ElementTree.fromstring(picture()).get("height")
 
 
 def test_statement_is_short():
-    text, _, _ = format_cells.statement("### Exercise").partition("| requirement")
+    text, _, _ = generated.statement("### Exercise").partition("| requirement")
     assert len(text.split()) <= 150
