@@ -1,6 +1,6 @@
 """The cells and the picture of lesson 04 that are made from the table of facts about formats.
 
-After a change of the facts or the rules, `python -m tests.lessons.format_choice.cells --write` makes them again.
+`python -m tests.lessons.format_choice.cells --write` makes them again after a change of facts or rules.
 """
 
 import argparse
