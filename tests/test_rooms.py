@@ -48,6 +48,7 @@ MAY_IMPORT = {
     },
     "course_utils.grading.submission": {"exchange"},
     "course_utils.start_page": {"paths", "system"},
+    "course_utils.train_script": {"paths", "system"},
     "course_utils.grading.notebook": {"grading.submission", "validation"},
     "course_utils.grading.course": {
         "checks.core", "grading.notebook", "grading.sandbox", "grading.submission", "paths", "system",

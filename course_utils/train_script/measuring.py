@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import astuple, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,9 @@ from course_utils.paths import data_dir
 from course_utils.system import usable_cores
 
 LOG = "train_log.csv"
-ARGUMENTS = ("--images", "256", "--epochs", "2")
+EPOCHS = 2
 _EPOCH = re.compile(r"epoch \d+: (\d+) images/s, (\d+)% right, samples ([0-9a-f]{8})")
-_HEAD = "lesson     images/s  waiting  opens  kB read  kB handed over  right  samples"
+_HEAD = "lesson     images/s  waiting  opens  kB read  kB handed over  right  checksum"
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Log(list[Line]):
         return "\n".join([_HEAD, *map(str, self)])
 
 
-def measure(script: str | os.PathLike[str], lesson: str) -> Log:
+def measure(script: str | os.PathLike[str], lesson: str, images: int = 256) -> Log:
     """Run the script in a folder of its own for two epochs; add the result to the log, and return the log.
 
     The log is `train_log.csv` in the folder of the script.
@@ -75,6 +76,7 @@ def measure(script: str | os.PathLike[str], lesson: str) -> Log:
     Args:
         script: The path of `train.py`; it gets the folder of the course's data and two options.
         lesson: For the log.
+        images: How many the script trains on.
 
     Raises:
         RuntimeError: The script failed, or printed no result of an epoch.
@@ -82,62 +84,51 @@ def measure(script: str | os.PathLike[str], lesson: str) -> Log:
     path = Path(script).resolve()
     with tempfile.TemporaryDirectory() as folder:  # here is no checkpoint of another run
         report = Path(folder) / "report.json"
-        printed = _run(path, report, folder)
+        printed = _run(path, report, folder, images)
         facts = json.loads(report.read_text()) if report.exists() else {}
     epochs = _EPOCH.findall(printed)
     if not epochs or "fetch" not in facts.get("measured", {}):
         raise RuntimeError(
-            f"{path.name} ran without an error, but printed no line `epoch 0: … images/s, … right, samples …` "
-            "as the given script does. Keep that line: `python -m course_utils.train_script` writes the script anew"
+            f"{path.name} ended, but printed no line `epoch 0: … images/s, … right, samples …`. "
+            "Keep that line; `python -m course_utils.train_script` writes the script anew"
         )
-    [loader] = [loader for loader in facts["loaders"] if loader["training"]]
-    line = _line(lesson, epochs, facts["measured"], loader)
-    return _append(path.with_name(LOG), line)
+    return _append(path.with_name(LOG), _line(lesson, epochs, facts))
 
 
-def _run(path: Path, report: Path, folder: str) -> str:
-    data = str(data_dir().resolve())
-    command = [
-        sys.executable,
-        "-m",
-        "course_utils.diagnosis",
-        "--json",
-        str(report),
-        str(path),
-        data,
-        *ARGUMENTS,
-    ]
+def _run(path: Path, report: Path, folder: str, images: int) -> str:
+    """Return what the script printed; the report of `diagnosis` goes to a file."""
+    tool = [sys.executable, "-m", "course_utils.diagnosis", "--json", str(report)]
+    command = [*tool, str(path), str(data_dir().resolve()), "--images", str(images), "--epochs", str(EPOCHS)]
+    merged = partial(subprocess.Popen, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines = []
     with (
-        subprocess.Popen(
-            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-        ) as process,
-        tqdm(total=int(ARGUMENTS[3]), desc=path.name, unit="epoch", file=sys.stdout, leave=False) as bar,
+        merged(command, cwd=folder, errors="replace") as process,
+        tqdm(total=EPOCHS, desc=path.name, unit="epoch", file=sys.stdout, leave=False) as bar,
     ):
         assert process.stdout
         for line in process.stdout:
             lines.append(line)
-            bar.update(bool(_EPOCH.match(line)))
+            if _EPOCH.match(line):
+                bar.update()
     if process.returncode:
         raise RuntimeError(f"{path.name} failed with status {process.returncode}:\n{''.join(lines[-15:])}")
     return "".join(lines)
 
 
-def _line(
-    lesson: str, epochs: list[tuple[str, str, str]], measured: dict[str, Any], loader: dict[str, Any]
-) -> Line:
+def _line(lesson: str, epochs: list[tuple[str, str, str]], facts: dict[str, Any]) -> Line:
     speeds = [float(speed) for speed, _, _ in epochs]
-    fetch = measured["fetch"]
+    [batch_size] = [loader["batch_size"] for loader in facts["loaders"] if loader["training"]]
+    fetch = facts["measured"]["fetch"]
     return Line(
         date=datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
         machine=f"{platform.node()}, {usable_cores()} cores",
         lesson=lesson,
         slowest=min(speeds),
         fastest=max(speeds),
-        waiting=measured["share"],
+        waiting=facts["measured"]["share"],
         opens=fetch["opens"],
         read=fetch["read"] / 1e3,
-        handed=fetch["nbytes"] / loader["batch_size"] / 1e3,
+        handed=fetch["nbytes"] / batch_size / 1e3,
         right=int(epochs[-1][1]) / 100,
         samples=epochs[-1][2],
     )
@@ -160,12 +151,17 @@ def read_log(log: str | os.PathLike[str]) -> Log:
     Raises:
         ValueError: The file is no log of the script.
     """
-    with open(log, newline="", encoding="utf-8") as file:
+    with Path(log).open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    kinds = {field.name: str if field.type is str else float for field in fields(Line)}
     try:
-        return Log(Line(**{name: kind(row[name]) for name, kind in kinds.items()}) for row in rows)
+        return Log(_parsed(row) for row in rows)
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"{log} is no log of train.py ({error!r}): move it away, and measure again"
-        ) from None
+        advice = "move it away, and measure again"
+        raise ValueError(f"{log} is no log of train.py ({error!r}): {advice}") from None
+
+
+def _parsed(row: dict[str, str]) -> Line:
+    values: dict[str, Any] = {
+        field.name: row[field.name] if field.type is str else float(row[field.name]) for field in fields(Line)
+    }
+    return Line(**values)

@@ -52,8 +52,7 @@ def write(folder: str | os.PathLike[str], after: str | None = None) -> Path:
 
 def _block(section: str, language: str) -> str:
     page = VERSIONS.read_text(encoding="utf-8")
-    found = re.search(
-        rf"^## {re.escape(section)}\b.*?^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE
-    )
+    pattern = rf"^## {re.escape(section)}\b.*?^```{language}\n(.*?)^```$"
+    found = re.search(pattern, page, re.DOTALL | re.MULTILINE)
     assert found, section
     return found[1]

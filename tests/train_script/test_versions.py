@@ -1,0 +1,42 @@
+"""All versions of `train.py` train alike: same samples in the same order, same network at the end."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from course_utils.train_script.versions import LESSONS, change, source, write
+
+RESULT = re.compile(r"(\d+% right, samples [0-9a-f]{8})$", re.MULTILINE)
+
+
+def test_the_script_is_short():
+    assert source().count("\n") <= 90
+
+
+def test_there_is_a_change_for_each_lesson():
+    assert len({source(), *map(source, LESSONS)}) == len(LESSONS) + 1
+    with pytest.raises(ValueError, match="choose one of 00, 01"):
+        change("07")
+
+
+def test_a_script_that_is_there_is_kept(tmp_path):
+    path = write(tmp_path / "my_files")
+    path.write_text("mine")
+    assert write(tmp_path / "my_files") == path
+    assert path.read_text() == "mine"
+    assert write(tmp_path / "my_files", after="01").read_text() == source("01")
+
+
+@pytest.mark.slow
+def test_each_version_sees_the_same_samples_and_learns_the_same(tmp_path, lesson_data):
+    """The given script draws its order from the global generator, so that its samples are others."""
+    results = {}
+    for after in LESSONS:
+        command = [sys.executable, write(tmp_path, after), lesson_data, "--images", "40", "--epochs", "2"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        (tmp_path / "checkpoint.pt").unlink()
+        results[after] = RESULT.findall(done.stdout)
+    assert len(results["00"]) == 2
+    assert all(found == results["00"] for found in results.values()), results
