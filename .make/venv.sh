@@ -35,7 +35,7 @@ fetch_uv() {
 }
 
 case "${TORCH:-}" in
-    '') size=7 ;;
+    '') size=7.1 ;;
     cpu) size=2 ;;
     *) fail "there is no TORCH=$TORCH." "TORCH=cpu installs PyTorch without the libraries of GPUs; leave TORCH out for both" ;;
 esac

@@ -97,3 +97,12 @@ def mistake(check: Check, answer: object) -> str:
     with pytest.raises(CheckFailed) as failed:
         check(answer)
     return failed.value.mistake
+
+
+def test_pages_say_who_wrote_the_course_and_whom_to_ask():
+    citation = yaml.safe_load(page("CITATION.cff"))
+    assert all(author.get("name") or author.get("family-names") for author in citation["authors"])
+    readme = " ".join(page("README.md").split())
+    assert "[CITATION.cff](CITATION.cff) who wrote the course" in readme
+    for text in (readme, page("course_utils/grading/site/student_readme.md")):
+        assert "repository that you have cloned" in " ".join(text.split())

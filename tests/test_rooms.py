@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "course_utils.checks.many_nodes": {"checks.core", "checks.many_nodes._staging", "system"},
     "course_utils.checks.many_nodes._staging": {"checks.core", "system"},
     "course_utils.checks.packed_formats": {
-        "checks.core", "checks.world", "format_trials", "formats", "system",
+        "checks.core", "checks.world", "format_trials", "system",
     },
     "course_utils.grading.sandbox": {
         "checks.core", "checks.world", "grading.sandbox.isolation", "validation",

@@ -2,6 +2,12 @@ from .corruption import Flip as Flip
 from .corruption import count_flips as count_flips
 from .corruption import flip_samples as flip_samples
 from .cut_files import read_cut_short as read_cut_short
+from .fact_table import FACT_TABLE as FACT_TABLE
+from .facts import FACTS as FACTS
+from .facts import READ_COSTS as READ_COSTS
+from .facts import FormatFacts as FormatFacts
+from .facts import facts_by_format as facts_by_format
+from .facts import group_of as group_of
 from .file_counts import QUOTAS as QUOTAS
 from .file_counts import FileQuota as FileQuota
 from .file_counts import Packing as Packing
@@ -13,7 +19,6 @@ from .outcomes import Outcomes as Outcomes
 from .outcomes import outcome as outcome
 from .pickled_readers import PickledReader as PickledReader
 from .pickled_readers import pickle_readers as pickle_readers
-from .requirements import READ_COSTS as READ_COSTS
 from .requirements import Requirements as Requirements
 from .sharing import share_by_fork as share_by_fork
 from .sharing import share_by_threads as share_by_threads

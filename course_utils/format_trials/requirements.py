@@ -2,43 +2,6 @@
 
 from dataclasses import dataclass
 
-# By access and format: requests for a sample, and bytes that arrive for each of its bytes. Rounded from what
-# lesson 04 measures with a kernel that is advised; a page fault is a request. For streams, reads of 50
-# samples at a time are assumed.
-READ_COSTS: dict[str, dict[str, tuple[float, float]]] = {
-    "random": {
-        "SingleFiles": (4, 1.1),
-        "StoredZip": (7, 1.3),
-        "IndexedZip": (1, 1.2),
-        "FlatFile": (1, 1.2),
-        "FlatMap": (1.2, 1.2),
-        "RaggedHdf5": (2, 2.4),
-        "FlatHdf5": (1, 3.2),
-        "Lmdb": (1, 1.1),
-        "Parquet": (2, 49),
-        "ArrowMap": (1.4, 19),
-        "TfRecord": (1, 1.2),
-        "ArrayRecord": (1, 1.1),
-        "Squashfs": (4, 1.1),
-    },
-    "stream": {
-        "SingleFiles": (4, 1.0),
-        "StoredZip": (0.02, 1.01),
-        "IndexedZip": (0.02, 1.01),
-        "Tar": (0.02, 1.09),
-        "FlatFile": (0.02, 1.0),
-        "FlatMap": (0.3, 1.0),
-        "RaggedHdf5": (2, 1.05),
-        "FlatHdf5": (0.02, 1.0),
-        "Lmdb": (0.3, 1.1),
-        "Parquet": (0.04, 1.0),
-        "ArrowMap": (0.3, 1.0),
-        "TfRecord": (0.02, 1.0),
-        "ArrayRecord": (0.02, 1.01),
-        "Squashfs": (4, 1.0),
-    },
-}
-
 
 @dataclass(frozen=True)
 class Requirements:

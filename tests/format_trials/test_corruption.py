@@ -5,18 +5,17 @@ import zlib
 import pytest
 
 from course_utils import formats
-from course_utils.format_trials import Flip, Outcomes, count_flips, flip_samples
+from course_utils.format_trials import FACTS, Flip, Outcomes, count_flips, flip_samples
 from course_utils.formats import Sample, SingleFiles
 from tests.format_trials.trial_samples import ALL, drawn, installed
 
-CHECKED = {"StoredZip", "IndexedZip", "TfRecord", "ArrayRecord"}
 SAMPLES = drawn(12)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_only_formats_with_checksums_notice(name):
     found = flip_samples(installed(name), SAMPLES, flips=6)
-    assert found == (Outcomes(errors=6) if name in CHECKED else Outcomes(wrong=6))
+    assert found == (Outcomes(errors=6) if FACTS[name].notices_damage else Outcomes(wrong=6))
 
 
 @pytest.mark.parametrize("name", ["Parquet", "FlatHdf5"])

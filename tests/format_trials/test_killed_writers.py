@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_utils.format_trials import kill_writer
+from course_utils.format_trials import FACTS, kill_writer
 from tests.format_trials.trial_samples import ALL, drawn, installed
 
 AT = 123
@@ -20,6 +20,8 @@ def test_samples_that_a_killed_writer_leaves(name):
     assert found.readable in READABLE.get(name, NONE)
     assert found.recovered in RECOVERED.get(name, NONE)
     assert bool(found.error) == (name != "Lmdb")
+    # Of single files, a reader misses the list only.
+    assert bool(found.recovered) == (FACTS[name].survives_kill and name != "SingleFiles")
 
 
 def test_killed_writer_leaves_no_temporary_files(tmp_path, monkeypatch):

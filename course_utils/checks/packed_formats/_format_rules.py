@@ -1,4 +1,4 @@
-"""Which requirement excludes which packed format, and why.
+"""Which requirement excludes which packed format: the rules, made from the table of facts.
 
 Submissions do not see this module while they are graded: it answers `choose_format`.
 """
@@ -9,26 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from course_utils.format_trials import READ_COSTS, Requirements
-from course_utils.formats import FORMATS
+from course_utils.format_trials import FACTS, READ_COSTS, FormatFacts, Requirements, group_of
 
-NAMES = tuple(name for _, name in FORMATS)
-# As the statement lists them.
-_READ_BY = (
-    ("unzip", "StoredZip IndexedZip"),
-    ("GNU tar", "Tar"),
-    ("WebDataset", "Tar"),
-    ("h5py", "RaggedHdf5 FlatHdf5"),
-    ("DuckDB", "Parquet"),
-    ("pandas", "Parquet ArrowMap"),
-    ("TensorFlow", "TfRecord"),
-    ("Grain", "ArrayRecord"),
-    ("an image viewer", "SingleFiles Squashfs"),
-)
-READERS = {program: set(names.split()) for program, names in _READ_BY}
-INDEX_BYTES = {"StoredZip": 750, "IndexedZip": 300}  # what an opened reader keeps of each sample
-LEAST_BYTES = 215  # a sample: the others always have room
-
+NAMES = tuple(FACTS)
+READERS = tuple(dict.fromkeys(program for facts in FACTS.values() for program in facts.read_by))
+ROOM_BYTES = 280  # a sample: what a worker may take is never less, so that only larger indexes are too large
+INDEX_BYTES = {name: facts.index_bytes for name, facts in FACTS.items() if facts.index_bytes > ROOM_BYTES}
+MANY_TIMES = 10  # the bytes of a sample: a group was fetched for it
 
 ACCESSES, PLACES = ("stream", "random"), ("local", "shared", "object store")
 
@@ -38,120 +25,83 @@ class Rule(NamedTuple):
 
     Args:
         mistake: Name of the mistake of choosing one of them.
-        applies: Whether requirements ask for it.
+        asked: The requirement, as the statement names it.
+        fact: Name of the fact that decides.
         excluded: The formats.
-        reason: Why they will not do, for a student.
+        applies: Whether requirements ask for it.
     """
 
     mistake: str
-    applies: Callable[[Requirements], bool]
+    asked: str
+    fact: str
     excluded: frozenset[str]
-    reason: str
+    applies: Callable[[Requirements], bool]
+
+    def reason(self, name: str) -> str:
+        """Return why a format will not do, for a student."""
+        group = group_of(self.fact, name)
+        return f"{group.because} (`{self.fact}` is {group.value!r})"
 
 
-def _others(*names: str) -> frozenset[str]:
-    return frozenset(NAMES) - {*names}
+def _where(excluded: Callable[[FormatFacts], bool]) -> frozenset[str]:
+    return frozenset(name for name, facts in FACTS.items() if excluded(facts))
 
 
+def _without(fact: str) -> frozenset[str]:
+    return _where(lambda facts: not getattr(facts, fact))
+
+
+def _asks(field: str, value: object = True) -> Callable[[Requirements], bool]:
+    return lambda wanted: getattr(wanted, field) == value
+
+
+def _shared_at_random(wanted: Requirements) -> bool:
+    return wanted.place == "shared" and wanted.access == "random"
+
+
+def _moved_in_streams_only(facts: FormatFacts) -> float:
+    """Return how many times its bytes a sample moves if only local files are read at random; 0 for others."""
+    return facts.random[1] if facts.shared == "stream" and facts.random else 0
+
+
+RANDOM, SHARED, STORE = '`access` is `"random"`', '`place` is `"shared"`', '`place` is `"object store"`'
+BOTH = f"{SHARED} and {RANDOM}"
 RULES = (
-    Rule(
-        "no_random_access",
-        lambda wanted: wanted.access == "random",
-        frozenset({"Tar"}),
-        "a tar has no index. It is read from its start to its end.",
-    ),
-    Rule(
-        "too_many_files",
-        lambda wanted: wanted.samples > wanted.file_quota,
-        frozenset({"SingleFiles"}),
-        "there is a file for each sample, more than the quota allows.",
-    ),
-    Rule(
-        "opens_a_file_for_each_sample",
-        lambda wanted: wanted.place == "shared",
-        frozenset({"SingleFiles"}),
-        "each sample is a file that has to be opened, and every open is work for the few metadata servers of "
-        "a shared file system.",
-    ),
-    Rule(
-        "reads_a_group_for_a_sample",
-        lambda wanted: wanted.place == "shared" and wanted.access == "random",
-        frozenset({"Parquet", "ArrowMap"}),
-        "to get one sample it fetches the whole group of 50, whatever you advise the kernel. On a shared "
-        "file system this takes bandwidth from everyone.",
-    ),
-    Rule(
-        "not_on_a_shared_file_system",
-        lambda wanted: wanted.place == "shared",
-        frozenset({"Lmdb"}),
-        "its documentation says never to use it on a remote file system.",
-    ),
-    Rule(
-        "several_requests_for_a_sample",
-        lambda wanted: wanted.place == "shared" and wanted.access == "random",
-        frozenset({"StoredZip"}),
-        "it seeks and reads several times for one sample, and behind the buffer of a shared file system each "
-        "of these reads moves megabytes.",
-    ),
-    Rule(
-        "needs_a_mounted_file",
-        lambda wanted: wanted.place == "object store",
-        frozenset({"FlatMap", "ArrowMap", "Lmdb", "Squashfs"}),
-        "it is mapped into memory or mounted, which takes a file system. An object store only gives out "
-        "objects and ranges of their bytes.",
-    ),
+    Rule("no_random_access", RANDOM, "random", _without("random"), _asks("access", "random")),
+    Rule("too_many_files", "`file_quota` is exceeded", "a_file_each",
+         _where(lambda facts: facts.a_file_each), lambda wanted: wanted.samples > wanted.file_quota),
+    Rule("opens_a_file_for_each_sample", SHARED, "shared",
+         _where(lambda facts: facts.shared == "nothing" and facts.a_file_each), _asks("place", "shared")),
+    Rule("not_on_a_shared_file_system", SHARED, "shared",
+         _where(lambda facts: facts.shared == "nothing" and not facts.a_file_each), _asks("place", "shared")),
+    Rule("reads_a_group_for_a_sample", BOTH, "shared",
+         _where(lambda facts: _moved_in_streams_only(facts) >= MANY_TIMES), _shared_at_random),
+    Rule("several_requests_for_a_sample", BOTH, "shared",
+         _where(lambda facts: 0 < _moved_in_streams_only(facts) < MANY_TIMES), _shared_at_random),
+    Rule("needs_a_mounted_file", STORE, "object_store", _without("object_store"),
+         _asks("place", "object store")),
     *(
-        Rule(
-            "index_too_large",
-            lambda wanted, each=each: each * wanted.samples > wanted.worker_memory,  # type: ignore[misc]
-            frozenset({name}),
-            f"the opened reader keeps the directory of the zip, {each} bytes for each sample. That is more "
-            "than a worker may take: multiply.",
-        )
+        Rule("index_too_large", "`worker_memory` is exceeded", "index_bytes",
+             frozenset({name}),
+             lambda wanted, each=each: each * wanted.samples > wanted.worker_memory)  # type: ignore[misc]
         for name, each in INDEX_BYTES.items()
     ),
-    Rule(
-        "not_to_be_shared",
-        lambda wanted: wanted.opened_before_fork,
-        frozenset({"StoredZip", "Tar", "Lmdb", "RaggedHdf5", "FlatHdf5"}),
-        "forked workers must not share the opened reader. Two processes move one file position (zipfile, "
-        "tar), or the documentation advises against it (LMDB, h5py).",
-    ),
-    Rule(
-        "cannot_append",
-        lambda wanted: wanted.append,
-        frozenset({"FlatHdf5", "Parquet", "ArrowMap", "ArrayRecord"}),
-        "nothing can be added to a complete file: it ends with its footer or index, or its data sets have a "
-        "fixed size.",
-    ),
-    Rule(
-        "damage_unnoticed",
-        lambda wanted: wanted.notice_damage,
-        _others("StoredZip", "IndexedZip", "TfRecord", "ArrayRecord"),
-        "as it is written here, it has no checksums of the samples, and returns a damaged one in silence.",
-    ),
-    Rule(
-        "lost_when_killed",
-        lambda wanted: wanted.survive_kill,
-        _others("SingleFiles", "Tar", "Lmdb", "TfRecord", "ArrowMap"),
-        "its index is written at the end, so that nothing can be read if its writer was killed.",
-    ),
-    Rule(
-        "needs_a_library",
-        lambda wanted: wanted.only_numpy,
-        frozenset({"RaggedHdf5", "FlatHdf5", "Lmdb", "Parquet", "ArrowMap", "TfRecord", "ArrayRecord"}),
-        "its reader needs a library beyond NumPy and Python's own.",
-    ),
+    Rule("not_to_be_shared", "`opened_before_fork`", "before_fork", _without("before_fork"),
+         _asks("opened_before_fork")),
+    Rule("cannot_append", "`append`", "appends", _without("appends"), _asks("append")),
+    Rule("damage_unnoticed", "`notice_damage`", "notices_damage", _without("notices_damage"),
+         _asks("notice_damage")),
+    Rule("lost_when_killed", "`survive_kill`", "survives_kill", _without("survives_kill"),
+         _asks("survive_kill")),
+    Rule("needs_a_library", "`only_numpy`", "library", _where(lambda facts: bool(facts.library)),
+         _asks("only_numpy")),
     *(
-        Rule(
-            "others_cannot_read_it",
-            lambda wanted, program=program: wanted.read_by == program,  # type: ignore[misc]
-            _others(*names),
-            f"{program} cannot read it.",
-        )
-        for program, names in READERS.items()
+        Rule("others_cannot_read_it", "`read_by` is a program", "read_by",
+             frozenset(name for name, facts in FACTS.items() if program not in facts.read_by),
+             _asks("read_by", program))
+        for program in READERS
     ),
-)
+)  # fmt: skip
 
 
 def admissible(wanted: Requirements) -> set[str]:
@@ -174,7 +124,7 @@ def draw_cases(rng: np.random.Generator) -> list[dict[str, Any]]:
         {"file_quota": samples // int(rng.integers(2, 20))},
         *({"file_quota": samples + more} for more in (-1, 0, 1)),
         *({"worker_memory": each * samples + more} for each in INDEX_BYTES.values() for more in (-1, 0)),
-        {"worker_memory": int(rng.uniform(LEAST_BYTES, 295) * samples)},
+        {"worker_memory": int(rng.uniform(ROOM_BYTES, 295) * samples)},
         {"worker_memory": int(rng.uniform(305, 745) * samples)},
         *({name: True} for name in ("opened_before_fork", "append", "notice_damage", "survive_kill")),
         {"only_numpy": True},

@@ -64,7 +64,7 @@ def judge(truth: Truth, found: Evidence) -> str:
             wrong = sorted(rule.excluded.intersection(answer["names"]))
             if wrong and rule.applies(wanted):
                 asked = _format_rules.describe(wanted)
-                raise Mistake(rule.mistake, f"For {asked}, you list {wrong[0]}; but {rule.reason}")
+                raise Mistake(rule.mistake, f"For {asked}, you list {wrong[0]}; but {rule.reason(wrong[0])}.")
     for wanted, answer in answers:
         asked, names = f"For {_format_rules.describe(wanted)}", answer["names"]
         if missing := sorted(_format_rules.admissible(wanted).difference(names)):
