@@ -7,8 +7,8 @@ PNG.
 
     python -m tests.bench.loader                # images of one size, all loaders: about 20 minutes
     python -m tests.bench.crops                 # random crops of full-size photographs: about 10 minutes
-    python -m tests.bench.loader --record       # also the ratios that lesson 04 shows
-    python -m tests.bench.crops --record        # also the ratios that lesson 03 and the book show
+    python -m tests.bench.loader --record       # also the ratios that the book shows
+    python -m tests.bench.crops --record        # also the ratios that the book shows
     python -m tests.bench.loader --checksums    # the CPU time of checksums: less than a minute
     python -m tests.bench.loader --cold         # epochs from the disk: three minutes
     python -m tests.bench.crops --data /data/ILSVRC2012_img_val --images 2000     # of photographs of your own
@@ -75,7 +75,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--operations", action=argparse.BooleanOptionalAction, help="(not with --crops)")
     parser.add_argument("--out", type=Path, default=Path("build/bench"))
-    parser.add_argument("--record", action="store_true", help="write what lessons and book show of it")
+    parser.add_argument("--record", action="store_true", help="write what the book shows of it")
     args = parser.parse_args(arguments)
     if args.checksums or args.cold:
         kept = {"checksums", "cold", "rounds", "record"}

@@ -142,8 +142,16 @@ def table(record: dict[str, Any]) -> str:
         "| disk bytes per useful byte, cold | MB to open |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
-    lines += [f"| {' | '.join(row(one))} |" for one in record["formats"]]
+    lines += [f"| {' | '.join(row(one))} |" for one in record["formats"] if "failed" not in one]
+    lines += [""]
     lines += [
+        f"- Not measured: {one['title']} ({one['requirement']}), {one['failed'].rstrip('.')}."
+        for one in record["formats"]
+        if "failed" in one
+    ]
+    lines += [
+        "",
+        "FFCV is measured as [a loader that crops](crops.md).",
         "",
         "*MB installed*: the library and all that it needs except torch. *Calls*: system calls on the files",
         "of the data set. *MB to open*: growth of the process's memory until the reader exists, libraries",
@@ -155,10 +163,8 @@ def table(record: dict[str, Any]) -> str:
 
 
 def row(one: dict[str, Any]) -> list[str]:
-    """Return one format's cells of the table."""
+    """Return the cells of a format that was measured."""
     cells = [one["title"], one["requirement"], str(one.get("megabytes", "")), one.get("numpy", "")]
-    if "failed" in one:
-        return [*cells, f"not measured: {one['failed']}", "", "", "", ""]
     return [
         *cells,
         str(one["files"]),
@@ -167,18 +173,6 @@ def row(one: dict[str, Any]) -> list[str]:
         f"{one['disk_bytes_per_useful_byte']:.1f}" if one["is_cold"] else "",
         f"{one['opening_megabytes']:.0f}",
     ]
-
-
-def lesson_rows(record: dict[str, Any]) -> list[str]:
-    """Return the rows of the table in lesson 04: format, version, MB installed, calls, bytes, or why not."""
-    lines = []
-    for one in record["formats"]:
-        title, requirement, megabytes, _, _, opening, calls, nbytes, _ = row(one)
-        version = requirement.partition("==")[2]
-        failed = one.get("failed", "").partition(": ")[2].rstrip(".")
-        measured = [failed, "", ""] if failed else [opening, calls, nbytes]
-        lines.append(f"| {' | '.join([title, version, megabytes, *measured])} |")
-    return lines
 
 
 def read_ahead_kb() -> int | None:

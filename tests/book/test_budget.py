@@ -13,7 +13,6 @@ from tests.lessons.lesson import COURSE, Lesson, code_cells, read
 WORDS, CELLS, NAMES, LINES = 3_000, 32, 12, 25
 WORDS_PER_MINUTE, LINES_PER_MINUTE, MINUTES_PER_CELL, MINUTES_PER_QUESTION = 150, 40, 0.6, 2
 NOT_YET_SHORT = {
-    "04_packed_formats",
     "05_many_nodes",
 }
 _SOLUTION = re.compile(r"^ *### BEGIN SOLUTION\n.*?^ *### END SOLUTION$", re.DOTALL | re.MULTILINE)

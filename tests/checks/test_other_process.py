@@ -30,7 +30,7 @@ SALTS = {
 ANSWERS = {
     "shuffle_buffer": (
         "packed_formats",
-        "right_swap_and_formula",
+        "right_swap",
         "    buffer = []\n",
         "    buffer, rng = [], np.random.default_rng([SALT, *rng.integers(2**30, size=3)])\n",
     ),

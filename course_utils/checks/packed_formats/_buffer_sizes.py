@@ -1,7 +1,4 @@
-"""How large a shuffle buffer must be for a wanted mixing of data that is stored in class order.
-
-Submissions do not see this module while they are graded: it answers the second half of `shuffle_buffer`.
-"""
+"""How large a shuffle buffer must be for a wanted mixing of data that is stored in class order."""
 
 import math
 from collections.abc import Callable

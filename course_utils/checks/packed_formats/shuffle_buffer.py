@@ -1,23 +1,12 @@
-"""Check a shuffle buffer, and a function that says how large it must be for a wanted mixing."""
+"""Check a shuffle buffer: what it yields, how much it holds, and what its order depends on."""
 
-import operator
 from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from course_utils.checks.core import (
-    AttemptOf,
-    Evidence,
-    Inputs,
-    Mistake,
-    Truth,
-    attempt,
-    generator_states,
-    type_name,
-    value_of,
-)
+from course_utils.checks.core import Evidence, Inputs, Mistake, Truth, generator_states, type_name
 from course_utils.checks.packed_formats._shuffled_epoch import (
     NONE,
     World,
@@ -76,18 +65,15 @@ PLANS = {
 
 
 class Found(TypedDict):
-    """Types that are not iterable, global generators that changed, and what `buffer_size` returned."""
+    """Types that are not iterable, and global generators that changed."""
 
     not_iterable: list[str]
     changed: list[str]
-    sizes: AttemptOf[list[int | str]]
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw the lengths of the streams, the sizes of the buffers, two seeds and the wanted mixings."""
+    """Draw the lengths of the streams, the sizes of the buffers and two seeds."""
     length, size, exact = int(rng.integers(400, 450)), int(rng.integers(55, 65)), int(rng.integers(140, 160))
-    from course_utils.checks.packed_formats import _buffer_sizes
-
     tiny = range(TINY, TINY + TINY_EPOCHS)
     lengths = {SHORT: int(rng.integers(140, 160)), EXACT: exact, EMPTY: 0, ONE: int(rng.integers(20, 30))}
     lengths |= {number: TINY_LENGTHS[number % 2] for number in tiny}
@@ -98,15 +84,12 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
         for n, plan in PLANS.items()
     ]
     first, second = rng.choice(2**31, 2, replace=False).tolist()
-    mixings = [_buffer_sizes.draw_mixing(rng, batch_size) for batch_size in (32, 64, 128, 64)]
-    inputs = {"sizes": [e["size"] for e in epochs], "seeds": [first, second], "mixings": mixings}
-    return inputs, {"key": rng.bytes(16), "epochs": epochs, "mixings": mixings}
+    inputs = {"sizes": [e["size"] for e in epochs], "seeds": [first, second]}
+    return inputs, {"key": rng.bytes(16), "epochs": epochs}
 
 
-def probe(
-    inputs: Inputs, world: Handle, shuffled: Callable[..., Any], buffer_size: Callable[..., Any]
-) -> Found:
-    """Read epochs through the student's buffer, some at the same time, then ask for the sizes."""
+def probe(inputs: Inputs, world: Handle, shuffled: Callable[..., Any]) -> Found:
+    """Read epochs through the student's buffer, some at the same time."""
     before, not_iterable = generator_states(), list[str]()
     seeds = inputs["seeds"]
     generators = {plan.generator: np.random.default_rng(seeds[plan.seed]) for plan in PLANS.values()}
@@ -126,15 +109,7 @@ def probe(
     return {
         "not_iterable": not_iterable,
         "changed": [name for name, state in before.items() if state != after[name]],
-        "sizes": attempt(lambda: [_whole(buffer_size(**mixing)) for mixing in inputs["mixings"]]),
     }
-
-
-def _whole(value: object) -> int | str:
-    try:
-        return operator.index(value)  # type: ignore[arg-type]  # whatever the student returned
-    except TypeError:
-        return type_name(value)
 
 
 class Stream:
@@ -184,7 +159,7 @@ def _pass_on(world: Handle, number: int, samples: Iterable[object]) -> Iterator[
 
 
 def judge(truth: Truth, found: Evidence, world: World) -> str:
-    """Check each epoch, then the orders against each other, then the sizes."""
+    """Check each epoch, then the orders against each other."""
     if found["not_iterable"]:
         raise Mistake(
             "not_iterable",
@@ -201,13 +176,9 @@ def judge(truth: Truth, found: Evidence, world: World) -> str:
     expect_mixed([world.epochs[n] for n in DIFFERENT], [world.epochs[n] for n in (SHORT, EXACT)])
     for length in TINY_LENGTHS:
         expect_each_place([epoch for epoch in world.epochs[TINY:] if epoch.length == length])
-    # Imported here, because the sandbox of the grader does not show it.
-    from course_utils.checks.packed_formats import _buffer_sizes
-
-    _buffer_sizes.expect_sizes(truth["mixings"], value_of(found["sizes"]))
     return (
         "Each sample comes once, from a full buffer that never holds more than its size, in an order that "
-        "the generator alone decides; and your sizes give the wanted mixing."
+        "the generator alone decides."
     )
 
 

@@ -1,16 +1,15 @@
-"""Lesson 04 shows the recorded ratios of loaders to their limit."""
+"""The book shows the recorded ratios of loaders to their limit."""
 
 import json
 
-from tests.bench.loading.record import CELL, LESSON, RECORD, lesson_rows, lesson_text, recorded
-from tests.bench.recording.notebook import read_cell
+from tests.bench.loading.record import PAGE, RECORD, page, recorded, rows
 
 WANTED = json.loads(RECORD.read_text())
 
 
-def test_lesson_shows_the_record():
-    assert read_cell(LESSON, CELL) == lesson_text(WANTED)
-    assert WANTED["made"] in lesson_text(WANTED)
+def test_page_shows_the_record():
+    assert PAGE.read_text() == page(WANTED)
+    assert WANTED["made"] in page(WANTED)
 
 
 def test_every_recorded_loader_decodes_and_is_compared_with_a_limit():
@@ -27,13 +26,13 @@ def test_record_holds_ratios_on_all_cores():
         "FastLoader, raw": (900, 90),
         limit: (100, 99),
     }
-    rows = [
+    measured = [
         {"loader": name, "cores": cores, "round": 0, "warm": cores * warm, "cold": cores * cold}
         for name, (warm, cold) in speeds.items()
         for cores in (1, 2)
     ]
     report = {key: WANTED[key] for key in ("made", "machine", "python", "versions", "images", "batch_size")}
-    report |= {"work": "images", "rounds": 1, "rows": rows, "missing": {"FFCV": "No module named 'ffcv'"}}
+    report |= {"work": "images", "rounds": 1, "rows": measured, "missing": {"FFCV": "No module named 'ffcv'"}}
     report["output"] = dict.fromkeys(speeds, "uint8")
     report["decoder"] = dict.fromkeys(speeds, "simplejpeg") | {
         "DALI, CPU": "own",
@@ -41,8 +40,8 @@ def test_record_holds_ratios_on_all_cores():
     }
     record = recorded(report)
     assert record["cores"] == 2
-    assert lesson_rows(record) == [
+    assert rows(record) == [
         "| FastLoader, JPEG | simplejpeg | 0.90 | 0.45 |",
         "| DALI, CPU | own | 0.50 | 0.20 |",
     ]
-    assert "Not measured there: FFCV." in lesson_text(record)
+    assert "Not measured here: FFCV." in page(record)

@@ -4,22 +4,13 @@ import json
 
 import pytest
 
-from tests.bench.other_formats import RECORD, TABLE, TITLES, lesson_rows, reason, requirements, table
-from tests.lessons.lesson import LESSONS, read
+from tests.bench.other_formats import RECORD, TABLE, TITLES, reason, requirements, table
 
 WANTED = json.loads(RECORD.read_text())
 
 
 def test_table_is_that_of_the_record():
     assert TABLE.read_text() == table(WANTED)
-
-
-def test_lesson_shows_the_record():
-    [lesson] = [one for one in LESSONS if one.module_name == "packed_formats"]
-    [cell] = [cell for cell in read(lesson.solution).cells if cell.id == "other-formats"]
-    shown = [line for line in cell.source.splitlines() if line.startswith("| ")]
-    assert shown[1:] == lesson_rows(WANTED)
-    assert WANTED["made"] in cell.source
 
 
 def test_every_format_is_recorded_in_its_pinned_version():

@@ -1,4 +1,4 @@
-"""The formula by which `shuffle_buffer` judges buffer sizes, against simulations."""
+"""The formula by which `buffer_size` judges buffer sizes, against simulations."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests.bank import answer
 def simulated(size: int, batch_size: int, images: int, batches: int) -> float:
     """Count the distinct classes in batches from the middle of a stream, through a right answer's buffer."""
     names: dict[str, object] = {"np": np}
-    exec(answer("packed_formats", "shuffle_buffer", "right_swap_and_formula").source, names)
+    exec(answer("packed_formats", "shuffle_buffer", "right_swap").source, names)
     length = 8 * size + batches * batch_size
     labels = (number // images for number in range(length))
     order = np.array(list(names["shuffled"](labels, size, np.random.default_rng(0))))  # type: ignore[operator]
