@@ -1,6 +1,5 @@
 """Run the script once under `course_utils.diagnosis`, and add a line to the log beside it."""
 
-import csv
 import datetime
 import json
 import os
@@ -9,7 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from dataclasses import astuple, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from tqdm.auto import tqdm
 from course_utils.paths import data_dir
 from course_utils.system import usable_cores
 
-LOG = "train_log.csv"
+LOG = "train_log.jsonl"  # one line a run
 EPOCHS = 2
 _EPOCH = re.compile(r"epoch \d+: (\d+) images/s, (\d+)% right, samples ([0-9a-f]{8})")
 _HEAD = "lesson     images/s  waiting  opens  kB read  kB handed over  right  checksum"
@@ -71,7 +70,7 @@ class Log(list[Line]):
 def measure(script: str | os.PathLike[str], lesson: str, images: int = 256) -> Log:
     """Run the script in a folder of its own for two epochs; add the result to the log, and return the log.
 
-    The log is `train_log.csv` in the folder of the script.
+    The log is `train_log.jsonl` in the folder of the script.
 
     Args:
         script: The path of `train.py`; it gets the folder of the course's data and two options.
@@ -135,13 +134,9 @@ def _line(lesson: str, epochs: list[tuple[str, str, str]], facts: dict[str, Any]
 
 
 def _append(log: Path, line: Line) -> Log:
-    """Add a line, and return all."""
-    is_new = not log.exists()
-    with log.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        if is_new:
-            writer.writerow([field.name for field in fields(Line)])
-        writer.writerow(astuple(line))
+    """Add a line, which no other process can break, and return all."""
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(line)) + "\n")
     return read_log(log)
 
 
@@ -151,17 +146,8 @@ def read_log(log: str | os.PathLike[str]) -> Log:
     Raises:
         ValueError: The file is no log of the script.
     """
-    with Path(log).open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
     try:
-        return Log(_parsed(row) for row in rows)
-    except (KeyError, TypeError, ValueError) as error:
+        return Log(Line(**json.loads(text)) for text in Path(log).read_text(encoding="utf-8").splitlines())
+    except (TypeError, ValueError) as error:
         advice = "move it away, and measure again"
         raise ValueError(f"{log} is no log of train.py ({error!r}): {advice}") from None
-
-
-def _parsed(row: dict[str, str]) -> Line:
-    values: dict[str, Any] = {
-        field.name: row[field.name] if field.type is str else float(row[field.name]) for field in fields(Line)
-    }
-    return Line(**values)

@@ -18,9 +18,9 @@ def script(tmp_path, lesson_data, monkeypatch):
 
 @pytest.mark.slow
 def test_two_runs_are_two_lines_with_what_the_change_changed(script):
-    measure(script, lesson="00")
+    measure(script, lesson="00", images=64)
     script.write_text(source("01"))
-    before, after = measure(script, lesson="01")
+    before, after = measure(script, lesson="01", images=64)
     assert before.opens == pytest.approx(2, abs=0.1)  # the picture, and the labels again
     assert after.opens == pytest.approx(0, abs=0.1)
     assert before.handed == after.handed == pytest.approx(128 * 128 * 3 * 4 / 1e3, rel=0.01)
