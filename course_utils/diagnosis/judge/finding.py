@@ -168,7 +168,7 @@ CAUSES = {
         "The same conversion is made in each epoch, for each access or batch.",
         "# once, before the training; then the dataset returns arrays[index]\n"
         'np.save("converted.npy", np.stack([convert(sample) for sample in raw]))',
-        "04, Part 4: choosing",
+        "04, Choosing",
     ),
     "slow_sample": Cause(
         "Single slow samples hold up batches that are ready behind them.",
