@@ -3,11 +3,9 @@ from .plots import draw_scaling as draw_scaling
 from .plots import frame_scaling as frame_scaling
 from .plots import plot_scaling as plot_scaling
 from .plots import plot_ways as plot_ways
-from .published import FIGURES as FIGURES
 from .published import IMPORT_TORCH as IMPORT_TORCH
 from .published import LUSTRE as LUSTRE
 from .published import NVME as NVME
-from .published import PublishedFigure as PublishedFigure
 from .queue_simulation import simulate_requests as simulate_requests
 from .ways import StagingCost as StagingCost
 from .ways import Way as Way

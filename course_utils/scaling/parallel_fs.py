@@ -12,14 +12,15 @@ of Queueing Network Models, ACM Computing Surveys 10(3), 1978):
 `course_utils.scaling.simulate_requests` simulates the same requests with servers and queues. The formula
 leaves out queues, so it is a lower bound; `tests/scaling` states how far the simulation is above it.
 
-Where the numbers come from: `FIGURES`. One is an assumption: no published rate of opens was found, so opens
-are as frequent as removals at most, which also take a lock on the metadata server.
+Where the numbers come from: `FIGURES`. Not all were published: no rate of opens was found, so opens are
+taken to be as frequent as removals, which also take a lock on the metadata server. `assumptions` says which
+are assumed.
 """
 
 from dataclasses import dataclass
 
-from course_utils.scaling.published import FIGURES, LUSTRE, NVME
-from course_utils.storage import FileOps, SharedFilesystem
+from course_utils.scaling.published import LUSTRE, NVME
+from course_utils.storage import FIGURES, FileOps, SharedFilesystem
 
 __all__ = ["ParallelFilesystem"]
 
@@ -45,7 +46,7 @@ class ParallelFilesystem:
 
     client: SharedFilesystem = LUSTRE
     node: SharedFilesystem = NVME
-    opens_per_s: float = FIGURES["removals, metadata server"].value
+    opens_per_s: float = FIGURES["opens, metadata server"].value
     lookups_per_s: float = FIGURES["look-ups, metadata server"].value
     reads_per_s: float = FIGURES["random reads, flash servers"].value
     servers_gb_s: float = FIGURES["bandwidth of 32 storage targets"].value
@@ -55,6 +56,17 @@ class ParallelFilesystem:
         rates = (self.opens_per_s, self.lookups_per_s, self.reads_per_s, self.servers_gb_s, self.link_gb_s)
         if min(rates) <= 0:
             raise ValueError(f"{self}: rates must be positive")
+
+    @property
+    def assumptions(self) -> str:
+        """What nobody has published, to be shown beside each result."""
+        return f"{self.assumed_rates}, load {self.client.load:.0%}"
+
+    @property
+    def assumed_rates(self) -> str:
+        """The assumptions without the load."""
+        opens = " (as frequent as removals)" * (self.opens_per_s == FIGURES["opens, metadata server"].value)
+        return f"assumed: {self.opens_per_s:,.0f} opens/s{opens}, {self.client.read_ms:g} ms a read or size"
 
     def limits(self, work: FileOps, nodes: int = 1, readers: int = 1) -> dict[str, float]:
         """Return the seconds that each resource would need alone.

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from course_utils.scaling.parallel_fs import ParallelFilesystem
-from course_utils.scaling.published import FIGURES
-from course_utils.storage import FileOps
+from course_utils.storage import FIGURES, FileOps
 
 __all__ = ["StagingCost", "Way", "reading_ways", "start_ways"]
 

@@ -53,7 +53,7 @@ def scaling_sliders(training: Training, pack: Way, filesystem: ParallelFilesyste
         return f"{nodes} node{'s'[: nodes > 1]}\n" + named(rows)
 
     def frame(axes: Axes) -> None:
-        frame_scaling(axes)
+        frame_scaling(axes, assumptions=start.assumed_rates)  # a slider sets the load
         # Fixed, so that a curve that moves is seen to move.
         rate = scale(training, start)[0].images_per_second
         axes.set_ylim(rate / 30, rate * 2**MOST_DOUBLINGS * 3)
@@ -71,7 +71,7 @@ def scaling_sliders(training: Training, pack: Way, filesystem: ParallelFilesyste
             draw,
             frame,
             size=(8.0, 3.6),
-            axes=(0.14, 0.15, 0.61, 0.76),
+            axes=(0.14, 0.15, 0.61, 0.72),
             alt="Images per second over the number of nodes: a curve per variant, a line at these nodes.",
         ),
     )

@@ -5,6 +5,8 @@ from .epoch_io import EpochOps as EpochOps
 from .epoch_io import count_epoch as count_epoch
 from .io_counter import FileOps as FileOps
 from .io_counter import count_operations as count_operations
+from .model_figures import FIGURES as FIGURES
+from .model_figures import Figure as Figure
 from .page_cache import CacheState as CacheState
 from .page_cache import PathLike as PathLike
 from .reader_costs import PhaseCosts as PhaseCosts

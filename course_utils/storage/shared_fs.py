@@ -14,22 +14,11 @@ responds 1 / (1 - load) times slower: the mean response time of an M/M/1 queue (
 Performance Modeling and Design of Computer Systems, 2013, chapter 13). One formula needs no library for
 discrete-event simulation.
 
-Sources of the default numbers:
-
-- stat 0.5 ms: MDtest on Lustre with one thread, "over 2K" stats per second (Dell, HPC Lustre Storage solution
-  with Intel Omni-Path, white paper, figure 13). New files are created there at less than 1,100 per second.
-- open 0.5 ms: an assumption, one round trip to the metadata server like the stat. Opening and closing a small
-  file on a Lustre system in use took 2.3 ms, a failed look-up 1.1 ms, against 0.011 and 0.0024 ms on a local
-  NVMe disk (https://github.com/stas00/ml-engineering/blob/master/storage/README.md, 2026).
-- size 0.1 ms: an assumption, one round trip to a storage server, as long as a read. Zero where the metadata
-  server knows the size (NFS, or Lustre with data on the metadata target).
-- read 0.1 ms: an assumption, a network round trip and a read from flash without a queue. With queues it is
-  longer: flash servers saturated by 1,024 threads served 3.5 million random reads per second, so that each
-  thread waited 1,024 / 3.5 million = 0.29 ms (Dell EMC, Ready Solutions for HPC BeeGFS High Performance
-  Storage, concept guide, section 4.3).
-- bandwidth 1,000 MB/s: one client reads 1 to 1.5 GB/s sequentially (Dell, HPC Lustre Storage solution with
-  Mellanox Infiniband EDR, white paper, section 4.1).
-- load 0: no other users. Any other value is an assumption, to be shown beside the result.
+The default numbers are those of `FIGURES`, which says of each whether it was published or is assumed, and
+where it comes from. The times of an open, of a read and of a size are assumptions of one round trip. On a
+Lustre system in use, opening and closing a small file took 2.3 ms, which `course_utils.scaling` uses. Where
+the metadata server knows the size of a file (NFS, or Lustre with data on the metadata target), ``size_ms``
+is 0. There are no other users, unless a load is given; it is an assumption, to be shown beside the result.
 
 The model leaves out the client's caches and readahead (a read that returns nothing at the end of a file
 counts like any other), the spread of response times (it always takes the mean), and that several workers
@@ -51,6 +40,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from course_utils.storage.io_counter import FileOps
 from course_utils.storage.io_hooks import BUFFER_BYTES
+from course_utils.storage.model_figures import FIGURES
 
 __all__ = ["LABEL", "SharedFilesystem", "plot_load"]
 
@@ -77,11 +67,11 @@ class SharedFilesystem:
             size is not a possible buffer size.
     """
 
-    open_ms: float = 0.5
-    stat_ms: float = 0.5
-    size_ms: float = 0.1
-    read_ms: float = 0.1
-    bandwidth_mb_s: float = 1000.0
+    open_ms: float = FIGURES["open, one round trip"].value
+    stat_ms: float = FIGURES["stat, one thread"].value
+    size_ms: float = FIGURES["size of an open file"].value
+    read_ms: float = FIGURES["read, first byte"].value
+    bandwidth_mb_s: float = FIGURES["bandwidth of one client"].value
     load: float = 0.0
     block_bytes: int = BUFFER_BYTES
 

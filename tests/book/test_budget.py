@@ -3,8 +3,6 @@
 import ast
 import re
 
-import pytest
-
 from book.lesson_pages import LessonPage
 from book.teachers.guide import read_guide
 from course_utils.quiz import questions_of
@@ -12,17 +10,7 @@ from tests.lessons.lesson import COURSE, Lesson, code_cells, read
 
 WORDS, CELLS, NAMES, LINES = 3_000, 32, 12, 25
 WORDS_PER_MINUTE, LINES_PER_MINUTE, MINUTES_PER_CELL, MINUTES_PER_QUESTION = 150, 40, 0.6, 2
-NOT_YET_SHORT = {
-    "05_many_nodes",
-}
 _SOLUTION = re.compile(r"^ *### BEGIN SOLUTION\n.*?^ *### END SOLUTION$", re.DOTALL | re.MULTILINE)
-
-
-@pytest.fixture
-def short(lesson: Lesson) -> Lesson:
-    if lesson.name in NOT_YET_SHORT:
-        pytest.skip(f"{lesson.name} is not yet shortened")
-    return lesson
 
 
 def words(lesson: Lesson) -> int:
@@ -37,8 +25,9 @@ def lines(lesson: Lesson) -> list[int]:
 
 
 def imported(lesson: Lesson) -> set[str]:
+    cells = [cell.source for cell in code_cells(read(lesson.solution)) if cell.source[:1] not in "%!"]
     source = "\n".join(
-        cell.source for cell in code_cells(read(lesson.solution)) if cell.source[:1] not in "%!"
+        line for cell in cells for line in cell.splitlines() if line.lstrip()[:1] not in list("%!")
     )
     found = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
     return {
@@ -59,25 +48,25 @@ def minutes(lesson: Lesson) -> float:
     )
 
 
-def test_lesson_keeps_its_budget(short: Lesson):
-    assert words(short) <= WORDS
-    assert len(lines(short)) <= CELLS
-    assert max(lines(short)) <= LINES
-    assert len(imported(short)) <= NAMES, imported(short)
+def test_lesson_keeps_its_budget(lesson: Lesson):
+    assert words(lesson) <= WORDS
+    assert len(lines(lesson)) <= CELLS
+    assert max(lines(lesson)) <= LINES
+    assert len(imported(lesson)) <= NAMES, imported(lesson)
 
 
-def test_announced_minutes_are_true(short: Lesson):
-    assert minutes(short) <= int(LessonPage(COURSE, short.name).minutes)
+def test_announced_minutes_are_true(lesson: Lesson):
+    assert minutes(lesson) <= int(LessonPage(COURSE, lesson.name).minutes)
 
 
-def test_lesson_ends_with_a_quiz_of_three_questions(short: Lesson):
-    [cell] = [cell for cell in code_cells(read(short.solution)) if cell.source.startswith("quiz.check(")]
+def test_lesson_ends_with_a_quiz_of_three_questions(lesson: Lesson):
+    [cell] = [cell for cell in code_cells(read(lesson.solution)) if cell.source.startswith("quiz.check(")]
     number, *choices = ast.literal_eval(f"({cell.source.removeprefix('quiz.check(')}")
-    assert number == short.name[:2]
+    assert number == lesson.name[:2]
     assert len(choices) == len(questions_of(number)) == 3
     assert set(choices) == {"?"}, "the solution is shown to students, too"
 
 
-def test_questions_have_letters_from_a_to_c(short: Lesson):
-    for question in questions_of(short.name[:2]):
+def test_questions_have_letters_from_a_to_c(lesson: Lesson):
+    for question in questions_of(lesson.name[:2]):
         assert sorted([question.right, *question.hints]) == ["a", "b", "c"]

@@ -59,8 +59,6 @@ def test_no_cell_failed_or_wrote_to_stderr(lesson: Lesson):
 @NOTEBOOKS
 def test_lines_of_outputs_fit_on_a_screen(lesson: Lesson):
     """JupyterLab breaks a longer line anywhere, also inside words."""
-    if lesson.name == "05_many_nodes":
-        pytest.skip("not yet")
     for cell in code_cells(read(lesson.solution)):
         for output in cell.outputs:
             drawn = {"image/png", "text/html"} & set(output.get("data", {}))

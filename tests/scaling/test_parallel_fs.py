@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_utils.scaling.parallel_fs import ParallelFilesystem
-from course_utils.scaling.published import FIGURES, IMPORT_TORCH, LUSTRE, NVME
+from course_utils.scaling.plots import plot_ways
+from course_utils.scaling.published import IMPORT_TORCH, LUSTRE, NVME
 from course_utils.scaling.queue_simulation import simulate_requests
-from course_utils.storage import FileOps, SharedFilesystem
+from course_utils.storage import FIGURES, FileOps, SharedFilesystem
 
 FILES = FileOps(opens=4, stats=4, reads=12, nbytes=4 * 110_000)  # three reads for each image
 PACK = FileOps(opens=1, stats=1, reads=20, nbytes=20 * 110_000)
@@ -40,8 +41,15 @@ def test_published_latencies_give_the_published_seconds_of_an_import():
 def test_every_figure_has_a_source_and_a_date():
     for name, figure in FIGURES.items():
         assert figure.value > 0, name
-        assert figure.source.startswith(("https://", "Dell")), name
+        assert figure.source.startswith(("https://", "Dell")) == (figure.kind == "published"), name
         assert figure.date[-10:].startswith("2026-"), name
+
+
+def test_a_model_names_its_assumptions():
+    assert "144,000 opens/s (as frequent as removals)" in ParallelFilesystem().assumptions
+    busy = ParallelFilesystem(replace(LUSTRE, load=0.8), opens_per_s=50_000)
+    assert busy.assumptions == "assumed: 50,000 opens/s, 0.1 ms a read or size, load 80%"
+    assert busy.assumptions in plot_ways({"a way": float}, "reading", filesystem=busy).get_title("left")
 
 
 def test_one_reader_waits_as_long_as_the_model_of_a_shared_file_system_says():

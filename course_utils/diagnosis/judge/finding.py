@@ -69,7 +69,7 @@ CAUSES = {
     "epoch_not_set": Cause(
         "The order of samples is the same in each epoch.",
         "for epoch in range(epochs):\n    loader.sampler.set_epoch(epoch)   # or: no seed inside of the loop",
-        "05, Part 2: who reads what",
+        "05, Who reads what",
         "result",
     ),
     "workers_restarted": Cause(
@@ -87,7 +87,7 @@ CAUSES = {
         "Each worker yields the whole iterable dataset: samples come several times an epoch.",
         "def __iter__(self):\n    info = torch.utils.data.get_worker_info()\n"
         "    yield from itertools.islice(self.samples(), info.id, None, info.num_workers)",
-        "05, Part 2: who reads what",
+        "05, Shards, nodes and workers",
         "result",
     ),
     "synchronised_steps": Cause(
@@ -124,14 +124,14 @@ CAUSES = {
         "The start loads batches only to discard them: a resume that skips by steps.",
         "sampler = ResumedSampler(dataset, seed, start=steps * batch_size)   # skip indices, load nothing\n"
         "# or torchdata's StatefulDataLoader: loader.load_state_dict(...)",
-        "05, Part 4: interrupted",
+        "05, Interrupted",
         "result",
     ),
     "evaluation_padded": Cause(
         "The evaluation counts samples twice or leaves some out.",
         "indices = range(rank, len(dataset), world_size)\n"
         "DataLoader(torch.utils.data.Subset(dataset, indices), batch_size, drop_last=False)",
-        "05, Part 3: ranks that run",
+        "05, Who reads what",
         "result",
     ),
     "fewer_cores": Cause(
@@ -168,7 +168,7 @@ CAUSES = {
         "The same conversion is made in each epoch, for each access or batch.",
         "# once, before the training; then the dataset returns arrays[index]\n"
         'np.save("converted.npy", np.stack([convert(sample) for sample in raw]))',
-        "04, Part 4: choosing",
+        "04, Choosing",
     ),
     "slow_sample": Cause(
         "Single slow samples hold up batches that are ready behind them.",
@@ -179,7 +179,7 @@ CAUSES = {
     "pauses": Cause(
         "Validation and checkpoints take a large part of the time.",
         "if epoch % 5 == 0: validate()   # less often, with workers; save a copy in a thread",
-        "05, Part 4: interrupted",
+        "05, Interrupted",
     ),
     "garbage_collection": Cause(
         "Python's garbage collection walks over many objects, again and again.",
@@ -190,7 +190,7 @@ CAUSES = {
         "The start of an epoch takes long: a large sampler or a large dataset that is sent to each worker.",
         "order = torch.randperm(len(dataset), generator=generator)   # an array, no list of Python numbers\n"
         "DataLoader(..., persistent_workers=True)   # and a dataset that opens its data in the worker",
-        "05, Part 2: who reads what",
+        "05, Who reads what",
     ),
     "buffer_reused": Cause(
         "A buffer is written again while an earlier batch in it is still held.",
@@ -212,7 +212,7 @@ CAUSES = {
     "uneven_ranks": Cause(
         "Ranks wait for one that loads more slowly or has more batches.",
         "indices = range(rank, len(dataset) // world_size * world_size, world_size)   # equal parts",
-        "05, Part 2: who reads what",
+        "05, Ranks that run",
     ),
     "labels_slipped": Cause(
         "Inputs and labels do not belong together, or samples disappear.",
