@@ -47,7 +47,7 @@ MAY_IMPORT = {
         "checks.core", "checks.world", "grading.sandbox.isolation", "validation",
     },
     "course_utils.grading.submission": {"exchange"},
-    "course_utils.start_page": {"paths", "system"},
+    "course_utils.start_page": {"paths", "system", "train_script"},
     "course_utils.train_script": {"paths", "system"},
     "course_utils.grading.notebook": {"grading.submission", "validation"},
     "course_utils.grading.course": {

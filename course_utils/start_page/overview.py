@@ -8,7 +8,9 @@ from course_utils.start_page.course_map import map_of_lessons
 from course_utils.start_page.exercise_state import State
 from course_utils.start_page.lesson_progress import LessonProgress, find_lessons
 from course_utils.start_page.machine_notes import machine_notes
+from course_utils.train_script import LOG, read_log
 
+NOT_MEASURED = "Lesson 00 writes `my_files/train.py`, a slow training that you make faster, and measures it."
 NONE_HERE = "There is no lesson in this folder: run this in the folder that holds them, `notebooks/`."
 
 
@@ -19,10 +21,12 @@ class CourseOverview:
     Attributes:
         lessons: The lessons, in their order.
         notes: Sentences about this machine.
+        script: What is known of the student's own `train.py`, in Markdown.
     """
 
     lessons: tuple[LessonProgress, ...]
     notes: tuple[str, ...] = ()
+    script: str = ""
 
     def _repr_markdown_(self) -> str:
         # Called by IPython.
@@ -38,6 +42,8 @@ class CourseOverview:
                 "\n".join(
                     ["| lesson | exercises | minutes | what you need |", "|---|---|---|---|", *self._rows()]
                 ),
+                "## Your script",
+                self.script,
                 "## Map",
                 f"```mermaid\n{map_of_lessons(facts)}\n```",
             ]
@@ -68,9 +74,10 @@ def course_overview(folder: Path | None = None, this_machine: bool = True) -> Co
         folder: The folder that holds the lessons' folders; None is the working directory.
         this_machine: Whether to say what this machine lacks.
     """
-    lessons = find_lessons(folder or Path.cwd())
+    folder = folder or Path.cwd()
+    lessons = find_lessons(folder)
     notes = machine_notes([one.facts.number for one in lessons]) if this_machine else ()
-    return CourseOverview(lessons, notes)
+    return CourseOverview(lessons, notes, _script(folder / "my_files") if this_machine else NOT_MEASURED)
 
 
 def exercises_told(lesson: LessonProgress) -> str:
@@ -85,6 +92,15 @@ def exercises_told(lesson: LessonProgress) -> str:
         names = [one.name if state is State.MISSING else str(one.number) for one in found]
         told += [f"{state.value}: {', '.join(names)}"] if names else []
     return "; ".join(told)
+
+
+def _script(folder: Path) -> str:
+    try:
+        return f"The runs of `my_files/train.py`, one a line:\n\n```\n{read_log(folder / LOG)!r}\n```"
+    except FileNotFoundError:
+        return NOT_MEASURED
+    except ValueError as error:
+        return f"The log of `my_files/train.py` cannot be read: {error}"
 
 
 def _next_step(lessons: tuple[LessonProgress, ...]) -> str:

@@ -1,3 +1,4 @@
+from .measuring import LOG as LOG
 from .measuring import measure as measure
 from .measuring import read_log as read_log
 from .versions import change as change

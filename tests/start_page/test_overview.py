@@ -1,6 +1,7 @@
 """The start page counts what the saved notebooks say, whatever state they are in."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 from course_utils.start_page.exercise_state import State
 from course_utils.start_page.lesson_progress import find_lessons
 from course_utils.start_page.overview import course_overview
+from course_utils.train_script import LOG
+from course_utils.train_script.measuring import Line
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read
 from tests.start_page.lessons import (
     NAME,
@@ -20,6 +23,10 @@ from tests.start_page.lessons import (
     failed,
     passed,
     save_lesson,
+)
+
+RUN = Line(
+    "2026-11-25T10:00:00+01:00", "node, 2 cores", "00", 66.0, 68.0, 0.74, 2.0, 22.7, 196.6, 0.41, "788375b8"
 )
 
 
@@ -127,3 +134,14 @@ def test_any_json_is_read_or_reported(tmp_path: Path, cells, value, key: int):
     [found] = find_lessons(tmp_path)
     assert found.problem or found.exercises
     course_overview(tmp_path, this_machine=False)._repr_markdown_()
+
+
+def test_page_shows_the_log_of_the_students_script(tmp_path: Path):
+    save_lesson(tmp_path)
+    assert "Lesson 00 writes `my_files/train.py`" in course_overview(tmp_path)._repr_markdown_()
+    log = tmp_path / "my_files" / LOG
+    log.parent.mkdir()
+    log.write_text(json.dumps(asdict(RUN)) + "\n")
+    assert str(RUN) in course_overview(tmp_path)._repr_markdown_()
+    log.write_text("no log\n")
+    assert "move it away" in course_overview(tmp_path)._repr_markdown_()
