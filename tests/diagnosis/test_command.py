@@ -112,7 +112,7 @@ def test_an_error_of_ours_is_a_line_and_the_script_continues(tmp_path):
     told = start(COMMAND, written(tmp_path, broken + source))
     assert told.returncode == 0
     assert "to the end" in told.stdout
-    assert "diagnosis: the record of a loader failed, the script continues" in told.stderr
+    assert "diagnosis: _begin failed, the script continues" in told.stderr
 
 
 def test_the_one_file_works_where_there_is_only_torch(tmp_path):

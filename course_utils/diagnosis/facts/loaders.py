@@ -4,6 +4,8 @@ import re
 from pathlib import PurePath
 from typing import Any
 
+MANY_OBJECTS = 50_000  # Python objects of a dataset whose pages are worth a look
+
 LABELS = re.compile(r"label|target|class|caption|mask|annot|^ys?$|^_?y_", re.IGNORECASE)
 INPUTS = re.compile(r"image|img|path|file|sample|data|text|input|name|^xs?$|^_?x_", re.IGNORECASE)
 
@@ -27,7 +29,7 @@ def settings(loader: Any) -> dict[str, Any]:
         "start": context.get_start_method() if context else _start_method(),
         "wrapper": type(loader).__module__.split(".")[0], "lists": parallel_lists(dataset),
         "collate": getattr(loader.collate_fn, "__name__", type(loader.collate_fn).__name__),
-        "objects": _objects(dataset),
+        "objects": objects(dataset),
     }  # fmt: skip
 
 
@@ -50,7 +52,7 @@ def _length(dataset: Any) -> int:
         return -1
 
 
-def _objects(dataset: Any) -> int:
+def objects(dataset: Any) -> int:
     """Python objects in the lists and dictionaries of a dataset, roughly."""
     inner = getattr(dataset, "dataset", dataset)
     held = (

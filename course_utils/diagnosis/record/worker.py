@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from course_utils.diagnosis.facts import process
-from course_utils.diagnosis.record.fetch import FetchLog
-from course_utils.diagnosis.record.spool import Spool, complain
+from course_utils.diagnosis.record.fetch import FetchLog, Own
+from course_utils.diagnosis.record.spool import Spool, attempt
 
 
 class Log:
@@ -45,12 +45,10 @@ class WorkerStart:
         entered = process.now()
         if self.function is not None:
             self.function(worker)
-        try:
-            self._begin(worker, entered)
-        except Exception as error:
-            complain("the start of a worker", error)
+        attempt(self._begin, worker, entered)
 
     def _begin(self, worker: int, entered: float) -> None:
+        Own.next_state = 0.0
         Log.spool = Spool(self.folder, f"worker-{self.parent}-{os.getpid()}")
         Log.folder, Log.epoch, Log.worker, Log.latest = self.folder, self.epoch, worker, None
         inherited = {fd: key for fd, key in process.readable_files().items() if self.files.get(fd) == key}
@@ -74,20 +72,18 @@ def watch_fetchers() -> None:
 
     def watched_create(*args: Any, **kwargs: Any) -> Any:
         fetcher = create(*args, **kwargs)
-        if Log.spool is None:
-            return fetcher
-        try:
-            if Log.latest:
-                Log.latest.sampler.stop()
-                Log.latest.process_state()
-            if Log.latest and Log.worker >= 0:
-                iterator, _, number = Log.epoch.partition(".")
-                Log.epoch = f"{iterator}.{int(number) + 1}"
-            Log.latest = FetchLog(Log.spool, Log.epoch, Log.worker, Log.shared)
-            return Log.latest.attach(fetcher)
-        except Exception as error:
-            complain("the record of a fetcher", error)
-            return fetcher
+        return (attempt(_watch, fetcher) or fetcher) if Log.spool else fetcher
 
     watched_create.watched = True  # type: ignore[attr-defined]
     kind.create_fetcher = staticmethod(watched_create)
+
+
+def _watch(fetcher: Any) -> Any:
+    assert Log.spool is not None
+    if Log.latest:
+        Log.latest.close()
+        if Log.worker >= 0:
+            iterator, _, number = Log.epoch.partition(".")
+            Log.epoch = f"{iterator}.{int(number) + 1}"
+    Log.latest = FetchLog(Log.spool, Log.epoch, Log.worker, Log.shared)
+    return Log.latest.attach(fetcher)
