@@ -1,0 +1,122 @@
+"""Whether the gain that a report predicts comes true: remedies of `cures.toml` applied to scripts of the clinic."""
+
+import contextlib
+import json
+import os
+import runpy
+import statistics
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.diagnosis.examine import examine
+from tests.lessons.lesson import COURSE
+
+ROUNDS = 5
+DIAGNOSIS = COURSE / "tests" / "diagnosis"
+ILL = DIAGNOSIS / "scripts" / "ill.py"
+
+
+class Cure(NamedTuple):
+    """A script, and the remedy of one of its causes."""
+
+    script: Path
+    arguments: list[str]
+    cause: str
+    cured: str
+
+    @property
+    def name(self) -> str:
+        """Name of the script, or of the condition."""
+        return self.arguments[0] if self.arguments else self.script.stem
+
+
+class Kept(NamedTuple):
+    """A prediction, and the gain that was measured: ratios of seconds a step."""
+
+    name: str
+    cause: str
+    predicted: float
+    measured: float
+
+
+def cures() -> Iterator[Cure]:
+    """Yield the cures, with the text of the cured script."""
+    for item in tomllib.loads((Path(__file__).parent / "cures.toml").read_text())["cure"]:
+        script = ILL if item["script"] == "ill" else DIAGNOSIS / "clinic" / f"{item['script']}.py"
+        text = script.read_text()
+        for old, new in item["edits"]:
+            if old not in text:
+                raise ValueError(f"{script.name}: {old!r} does not occur")
+            text = text.replace(old, new)
+        yield Cure(script, [item["argument"]] if "argument" in item else [], item["cause"], text)
+
+
+def measure(names: list[str], rounds: int = ROUNDS) -> Iterator[Kept]:
+    """Run each script under the tool, alone, and cured, in turns; of the times the least counts."""
+    yield from (_measure(cure, rounds) for cure in cures() if not names or cure.name in names)
+
+
+def _measure(cure: Cure, rounds: int) -> Kept:
+    with tempfile.TemporaryDirectory() as folder:
+        cured = Path(folder) / f"{cure.script.stem}_cured.py"
+        cured.write_text(cure.cured)
+        predictions, before, after = [], [], []
+        for _ in range(rounds):
+            report = examine([], [str(cure.script), *cure.arguments]).report
+            predictions += [f["gain"] for f in report["findings"] if f["cause"] == cure.cause and f["gain"]]
+            before.append(step_seconds(cure.script, cure.arguments))
+            after.append(step_seconds(cured, cure.arguments))
+    predicted = statistics.median(predictions) if predictions else 1.0
+    return Kept(cure.name, cure.cause, round(predicted, 2), round(min(before) / min(after), 2))
+
+
+def step_seconds(script: Path, arguments: list[str]) -> float:
+    """Run a script without the tool, in a fork, and return its seconds per step after the first epoch."""
+    with tempfile.TemporaryDirectory() as made:
+        result = Path(made) / "seconds"
+        pid = os.fork()
+        if not pid:
+            try:
+                _run(script, arguments, result)
+            finally:
+                os._exit(0)
+        os.waitpid(pid, 0)
+        return float(result.read_text())
+
+
+def _run(script: Path, arguments: list[str], result: Path) -> None:
+    from torch.optim.optimizer import register_optimizer_step_post_hook
+    from torch.utils.data import DataLoader
+
+    loaders, begins, ends = [], [], []
+    iterate: Callable[[Any], Any] = DataLoader.__iter__
+
+    def timed(loader: Any) -> Iterator[Any]:
+        loaders.append(loader)
+        begins.append(time.monotonic())
+        yield from iterate(loader)
+        ends.append(time.monotonic())
+
+    steps: list[float] = []
+    DataLoader.__iter__ = timed  # type: ignore[method-assign,assignment]
+    register_optimizer_step_post_hook(lambda *_: steps.append(time.monotonic()))
+    sys.argv = [str(script), *arguments]
+    with contextlib.suppress(BaseException), contextlib.redirect_stdout(None):
+        runpy.run_path(str(script), run_name="__main__")
+    trained = [begin for begin, loader in zip(begins, loaders, strict=True) if loader is loaders[0]]
+    start = trained[1]
+    result.write_text(str((max(*steps, *ends) - start) / sum(step > start for step in steps)))
+
+
+if __name__ == "__main__":
+    import PIL.Image  # noqa: F401
+    import torch  # noqa: F401
+
+    for kept in measure(sys.argv[2:], int(sys.argv[1])):
+        sys.stdout.write(json.dumps(kept) + f" {kept.predicted / kept.measured:.2f}\n")
+        sys.stdout.flush()
