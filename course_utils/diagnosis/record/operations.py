@@ -8,7 +8,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-FIELDS = ("opens", "stats", "failed", "listings", "decodes", "decode_seconds", "decoded", "cropped")
+FIELDS = (
+    "opens",
+    "stats",
+    "failed",
+    "listings",
+    "decodes",
+    "decode_seconds",
+    "load_seconds",
+    "decoded",
+    "cropped",
+)
 IGNORED = ("/proc", "/sys", "/dev", sys.prefix, sys.base_prefix)
 
 counts: dict[str, float] = dict.fromkeys(FIELDS, 0)
@@ -96,8 +106,10 @@ def _counted_load(load: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(load)
     def counted(image: Any, *args: Any, **kwargs: Any) -> Any:
         encoded = bool(getattr(image, "tile", None)) and threading.get_ident() in _active
+        begin = time.perf_counter()
         result = load(image, *args, **kwargs)
         if encoded:
+            counts["load_seconds"] += time.perf_counter() - begin
             counts["decodes"] += 1
             counts["decoded"] += image.size[0] * image.size[1]
         return result

@@ -1,4 +1,4 @@
-"""Whether the gain that a report predicts comes true: remedies of `cures.toml` applied to scripts of the clinic."""
+"""Whether a predicted gain comes true: remedies of `cures.toml` are applied to scripts of the clinic."""
 
 import contextlib
 import json
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from course_utils.diagnosis.facts.process import ThreadClock
 from tests.diagnosis.examine import examine
 from tests.lessons.lesson import COURSE
 
@@ -76,41 +77,49 @@ def _measure(cure: Cure, rounds: int) -> Kept:
 
 
 def step_seconds(script: Path, arguments: list[str]) -> float:
-    """Run a script without the tool, in a fork, and return its seconds per step after the first epoch."""
+    """Run a script without the tool, in a fork, and return its seconds per step after the first epoch.
+
+    Where no loader has workers, the time in which others had the core does not count.
+    """
     with tempfile.TemporaryDirectory() as made:
         result = Path(made) / "seconds"
         pid = os.fork()
         if not pid:
             try:
-                _run(script, arguments, result)
+                result.write_text(str(_run(script, arguments)))
             finally:
                 os._exit(0)
         os.waitpid(pid, 0)
         return float(result.read_text())
 
 
-def _run(script: Path, arguments: list[str], result: Path) -> None:
+def _run(script: Path, arguments: list[str]) -> float:
     from torch.optim.optimizer import register_optimizer_step_post_hook
     from torch.utils.data import DataLoader
 
-    loaders, begins, ends = [], [], []
+    clock = ThreadClock()
+    loaders: list[Any] = []
+    times: dict[str, list[tuple[float, float]]] = {"begins": [], "ends": [], "steps": []}
     iterate: Callable[[Any], Any] = DataLoader.__iter__
+
+    def note(kind: str) -> None:
+        times[kind].append((time.monotonic(), clock.delay()))
 
     def timed(loader: Any) -> Iterator[Any]:
         loaders.append(loader)
-        begins.append(time.monotonic())
+        note("begins")
         yield from iterate(loader)
-        ends.append(time.monotonic())
+        note("ends")
 
-    steps: list[float] = []
     DataLoader.__iter__ = timed  # type: ignore[method-assign,assignment]
-    register_optimizer_step_post_hook(lambda *_: steps.append(time.monotonic()))
+    register_optimizer_step_post_hook(lambda *_: note("steps"))
     sys.argv = [str(script), *arguments]
     with contextlib.suppress(BaseException), contextlib.redirect_stdout(None):
         runpy.run_path(str(script), run_name="__main__")
-    trained = [begin for begin, loader in zip(begins, loaders, strict=True) if loader is loaders[0]]
-    start = trained[1]
-    result.write_text(str((max(*steps, *ends) - start) / sum(step > start for step in steps)))
+    starts = [at for at, loader in zip(times["begins"], loaders, strict=True) if loader is loaders[0]]
+    start, end = starts[1], max(times["steps"] + times["ends"])
+    others = end[1] - start[1] if not any(loader.num_workers for loader in loaders) else 0.0
+    return (end[0] - start[0] - others) / sum(step > start for step in times["steps"])
 
 
 if __name__ == "__main__":
