@@ -18,17 +18,16 @@ def settings(loader: Any) -> dict[str, Any]:
     sampler = inner if inner is not None and hasattr(inner, "set_epoch") else sampler
     context = getattr(loader, "multiprocessing_context", None)
     return {
-        "dataset": type(dataset).__name__, "dataset_id": id(dataset), "length": _length(dataset),
+        "dataset": type(dataset).__name__, "length": _length(dataset),
         "iterable": loader._dataset_kind == 1, "batch_size": loader.batch_size, "workers": loader.num_workers,
         "prefetch": getattr(loader, "prefetch_factor", None) or 2, "persistent": loader.persistent_workers,
-        "pin": loader.pin_memory, "drop_last": _drops_last(loader), "sampler": type(sampler).__name__,
+        "drop_last": _drops_last(loader), "sampler": type(sampler).__name__,
         "set_epoch": hasattr(sampler, "set_epoch"), "shuffle": getattr(sampler, "shuffle", None),
         "replicas": getattr(sampler, "num_replicas", 1), "replica": getattr(sampler, "rank", 0),
         "total_size": getattr(sampler, "total_size", -1),
         "replacement": getattr(sampler, "replacement", False),
         "start": context.get_start_method() if context else _start_method(),
         "wrapper": type(loader).__module__.split(".")[0], "lists": parallel_lists(dataset),
-        "collate": getattr(loader.collate_fn, "__name__", type(loader.collate_fn).__name__),
         "objects": objects(dataset),
     }  # fmt: skip
 

@@ -4,7 +4,8 @@ from course_utils.diagnosis.judge import sources
 from course_utils.diagnosis.judge.evidence import CPU, LATER, READY, WAIT, Loader, Record, mean, median
 from course_utils.diagnosis.judge.fetches import Fetch, fetch_of
 from course_utils.diagnosis.judge.finding import Finding
-from course_utils.diagnosis.judge.stages import Stages, cores, hand_over, measured, ms, stages
+from course_utils.diagnosis.judge.stages import Stages, cores, hand_over, stages
+from course_utils.diagnosis.judge.steps import measured, ms
 
 DEADBAND, WARNING, FEW_STEPS = 0.05, 0.20, 8
 BOTTLENECK = 0.5  # of a step: workers that deliver faster than this are not waited for

@@ -14,7 +14,9 @@ from course_utils.diagnosis.judge.evidence import (
     union,
 )
 from course_utils.diagnosis.judge.finding import Finding
-from course_utils.diagnosis.judge.stages import Stages, measured, ms, stages
+from course_utils.diagnosis.judge.idle import ending
+from course_utils.diagnosis.judge.stages import Stages, stages
+from course_utils.diagnosis.judge.steps import measured, ms
 
 LONG_START, LONG_PAUSES, COLLECTING = 0.15, 0.3, 0.05
 
@@ -57,7 +59,8 @@ def start(loader: Loader) -> Finding | None:
     )
     long = wait > max(LONG_START * seconds, 0.1)
     if restarted and long:
-        text = f"{wait:.2f} s of {seconds:.2f} s of an epoch pass before its first batch, with new workers"
+        wait += mean(ending(epoch) for epoch in later)
+        text = f"{wait:.2f} s of {seconds:.2f} s of an epoch pass to start and end workers"
         return Finding("workers_restarted", [text], _shorter(loader, wait))
     first = loader.epochs[0]["first_batch"] - loader.epochs[0]["begun"]
     if pickled and first > 0.5 and first > LONG_START * loader.seconds:

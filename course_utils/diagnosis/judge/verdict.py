@@ -7,7 +7,8 @@ from course_utils.diagnosis.judge import loading, pauses, records, results, surv
 from course_utils.diagnosis.judge.evidence import Loader, Record
 from course_utils.diagnosis.judge.fetches import fetch_of
 from course_utils.diagnosis.judge.finding import CAUSES, Finding
-from course_utils.diagnosis.judge.stages import measured, stages
+from course_utils.diagnosis.judge.stages import stages
+from course_utils.diagnosis.judge.steps import measured
 
 VERSION = 1
 MOST = 5

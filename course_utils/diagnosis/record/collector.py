@@ -3,18 +3,16 @@
 import gc
 import os
 import sys
-import threading
 import time
 import weakref
 from typing import Any
 
-from course_utils.diagnosis.facts import content, process
+from course_utils.diagnosis.facts import process
 from course_utils.diagnosis.record.epoch import Epoch
 from course_utils.diagnosis.record.fetch import cuda_used
 from course_utils.diagnosis.record.spool import Spool
 from course_utils.diagnosis.record.worker import Log
 
-DESCRIBED = 4
 OPEN = 8  # passes that may be unfinished at a time; of older ones the records are written
 MOST_PAUSES, MOST_PLACES = 2_000, 200
 
@@ -30,7 +28,7 @@ class Collector:
         self.iterators = self.passes = self.steps = 0
         self.waited = 0.0
         self.pauses: list[tuple[str, float, float]] = []
-        self.gc_seconds, self._gc_start, self.gc_count = 0.0, 0.0, 0
+        self.gc_seconds = self._gc_start = 0.0
         self.begun = process.now()
         self.counters: dict[str, float] = {}
         self.places: dict[str, int] = {}
@@ -88,8 +86,6 @@ class Collector:
         """The script got a batch."""
         epoch = self.epochs[iterator]
         self.waited += epoch.got(iterator, row)
-        if epoch.count <= DESCRIBED:
-            self.spool.write("received", epoch=epoch.name, **content.describe(batch)._asdict())
         epoch.remember(batch)
         epoch.left = self._counters()
 
@@ -121,7 +117,6 @@ class Collector:
             self._gc_start = process.now()
         elif self._gc_start:
             self.gc_seconds += process.now() - self._gc_start
-            self.gc_count += info["generation"] >= 1
 
     def close(self, status: str) -> None:
         """Write the rest, and what the machine was like."""
@@ -134,14 +129,12 @@ class Collector:
                 self.spool.write("epoch", **epoch.summary())
         import torch
 
-        sharing: Any = torch.multiprocessing.get_sharing_strategy
-        same = ("begun", "steps", "cores", "pauses", "gc_seconds", "gc_count", "counters", "places")
+        same = ("begun", "steps", "cores", "pauses", "counters", "places")
         self.spool.write(
             "main", **{name: getattr(self, name) for name in same}, pid=os.getpid(), ended=process.now(),
             status=status, cpus=os.cpu_count(), shm=process.shared_memory(), cpu=time.process_time(),
             descriptors=process.open_descriptors(), torch=torch.__version__, python=sys.version.split()[0],
-            pressure=process.cpu_pressure(), cuda=cuda_used(), threads=threading.active_count(), rank=_rank(),
-            torch_threads=torch.get_num_threads(), sharing=str(sharing()),
+            pressure=process.cpu_pressure(), cuda=cuda_used(), rank=_rank(),
         )  # fmt: skip
         self.spool.flush()
 

@@ -30,7 +30,7 @@ class Epoch:
         self.most_rows = MOST_ROWS if passes < EARLY else LATER_ROWS
         self.sampler_epoch = loaders.sampler_epoch(loader)
         self.begun = process.now()
-        self.made = self.first_index = self.first_batch = self.ended = 0.0
+        self.made = self.first_batch = self.ended = 0.0
         self.order = orders.Order(self.settings["length"])
         self.rows: list[list[float]] = []
         self.latest: list[float] = []
@@ -45,7 +45,6 @@ class Epoch:
 
     def asked(self, index: Any, seconds: float) -> None:
         """The sampler gave the indices of a batch."""
-        self.first_index = self.first_index or process.now()
         self.sampler_seconds += seconds
         if not self.settings["iterable"]:
             self.order.add(index)
@@ -101,7 +100,7 @@ class Epoch:
     def summary(self) -> dict[str, Any]:
         """What the judge needs of it."""
         same = (
-            "name", "settings", "count", "steps", "complete", "begun", "made", "first_index", "first_batch",
+            "name", "settings", "count", "steps", "complete", "begun", "made", "first_batch",
             "pids", "sampler_epoch", "aliased", "descriptors", "sampler_seconds",
         )  # fmt: skip
         return {name: getattr(self, name) for name in same} | {

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import resource
 import sys
 import time
 from collections.abc import Callable
@@ -76,7 +75,7 @@ class FetchLog:
                 raise
             ended = attempt(self._end, begun, indices, batch) if begun else None
             if begun and ended:
-                Own.seconds += begun[4] - entered + process.now() - ended
+                Own.seconds += begun[3] - entered + process.now() - ended
             return batch
 
         return measured
@@ -96,13 +95,12 @@ class FetchLog:
         self.samples.begin()
         gc.callbacks.append(self._collected)
         self.sampler.resume()
-        faults = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
         counts = operations.start()
         read, delay = self.clock.bytes_read(), self.clock.delay()
-        return counts, faults, read, delay, process.now(), time.process_time(), time.thread_time()
+        return counts, read, delay, process.now(), time.process_time(), time.thread_time()
 
     def _end(self, begun: tuple[Any, ...], indices: Any, batch: object) -> float:
-        counts, faults, read, delay, start, everybody, cpu = begun
+        counts, read, delay, start, everybody, cpu = begun
         mine = time.thread_time() - cpu
         others = time.process_time() - everybody - mine
         wall, delay = process.now() - start, self.clock.delay() - delay
@@ -116,7 +114,7 @@ class FetchLog:
             others=others, samples=self.samples.count or asked, asked=asked, collate=self.collate,
             sample_seconds=self.samples.seconds, slowest=self.samples.slowest,
             read=self.clock.bytes_read() - read, gc=self.collecting,
-            faults=resource.getrusage(resource.RUSAGE_SELF).ru_majflt - faults, **operated,
+            **operated,
         )  # fmt: skip
         self._look(asked, batch)
         return float(start + wall)

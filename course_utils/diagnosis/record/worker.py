@@ -1,7 +1,6 @@
 """What reaches the workers: a picklable object in the place of `worker_init_fn`."""
 
 import os
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -38,26 +37,22 @@ class WorkerStart:
         files: dict[int, tuple[int, int]],
     ) -> None:
         self.function, self.folder, self.epoch, self.files = function, folder, epoch, files
-        self.parent, self.started = os.getpid(), process.now()
+        self.parent = os.getpid()
 
     def __call__(self, worker: int) -> None:
         """Run in the worker, after torch has seeded it and before its fetcher is made."""
-        entered = process.now()
         if self.function is not None:
             self.function(worker)
-        attempt(self._begin, worker, entered)
+        attempt(self._begin, worker)
 
-    def _begin(self, worker: int, entered: float) -> None:
+    def _begin(self, worker: int) -> None:
         Own.next_state = 0.0
         Log.spool = Spool(self.folder, f"worker-{self.parent}-{os.getpid()}")
         Log.folder, Log.epoch, Log.worker, Log.latest = self.folder, self.epoch, worker, None
         inherited = {fd: key for fd, key in process.readable_files().items() if self.files.get(fd) == key}
         shared = {fd: process.same_description(fd, self.parent) for fd in inherited}
         Log.shared = {fd: known for fd, known in shared.items() if known is not False}
-        Log.spool.write(
-            "start", epoch=self.epoch, worker=worker, pid=os.getpid(), asked=self.started, entered=entered,
-            init=process.now() - entered, cpu=time.process_time(), shared=Log.shared,
-        )  # fmt: skip
+        Log.spool.write("start", epoch=self.epoch, worker=worker, pid=os.getpid(), shared=Log.shared)
         watch_fetchers()
 
 

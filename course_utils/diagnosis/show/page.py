@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any
 
-from course_utils.diagnosis.judge import stages
+from course_utils.diagnosis.judge.steps import ms
 from course_utils.diagnosis.show.trace import spans
 
 SHOWN = 24  # batches in the timeline
@@ -61,8 +61,8 @@ def _finding(finding: dict[str, Any]) -> str:
 
 def _step_parts(numbers: dict[str, Any]) -> list[tuple[str, float, str, str]]:
     return [
-        ("waiting", numbers["wait"], "var(--wait)", stages.ms(numbers["wait"])),
-        ("computing", numbers["compute"], "var(--work)", stages.ms(numbers["compute"])),
+        ("waiting", numbers["wait"], "var(--wait)", ms(numbers["wait"])),
+        ("computing", numbers["compute"], "var(--work)", ms(numbers["compute"])),
     ]
 
 
@@ -98,7 +98,7 @@ def _table(numbers: dict[str, Any]) -> str:
         ("listings a sample", f"{fetch['listings']:.2f}"),
         ("read a sample, used", f"{fetch['read'] / 1024:.1f} KiB, {fetch['used'] / 1024:.1f} KiB"),
         ("parts of a batch, bytes", f"{fetch['parts']:.0f}, {fetch['nbytes'] / 2**20:.2f} MiB"),
-        ("epochs", ", ".join(stages.ms(seconds) for seconds in numbers["epochs"][:12])),
+        ("epochs", ", ".join(ms(seconds) for seconds in numbers["epochs"][:12])),
     ]
     return "<table>" + "".join(f"<tr><td>{escape(a)}<td>{escape(b)}" for a, b in rows) + "</table>"
 
@@ -124,4 +124,4 @@ def _timeline(records: list[dict[str, Any]]) -> str:
             )
     legend = " · ".join(f'<span style="color:{colour}">■</span> {name}' for name, colour in COLOURS.items())
     head = f'<svg viewBox="0 0 800 {len(lanes) * 26}" role=img aria-label="timeline">'
-    return f"{head}{''.join(drawn)}</svg><p>{legend}; {stages.ms(end - begin)} in all</p>"
+    return f"{head}{''.join(drawn)}</svg><p>{legend}; {ms(end - begin)} in all</p>"

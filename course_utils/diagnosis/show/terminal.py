@@ -3,7 +3,7 @@
 import textwrap
 from typing import Any
 
-from course_utils.diagnosis.judge import stages
+from course_utils.diagnosis.judge.steps import ms
 
 WIDTH, MOST_LINES, BAR = 100, 40, 30
 
@@ -31,18 +31,18 @@ def _measured(numbers: dict[str, Any]) -> list[str]:
     low, high = numbers["wait_spread"]
     filled = round(BAR * numbers["share"])
     where = f"{numbers['workers']} workers" if numbers["workers"] else "the main process"
-    spread = f"{stages.ms(low)} to {stages.ms(high)}"
-    waiting = f"{numbers['share']:.0%} waiting: {stages.ms(numbers['wait'])} ({spread})"
+    spread = f"{ms(low)} to {ms(high)}"
+    waiting = f"{numbers['share']:.0%} waiting: {ms(numbers['wait'])} ({spread})"
     parts = (
         f"{fetch['cpu']:.0%} on a core, {fetch['blocked']:.0%} blocked, {fetch['delay']:.0%} waiting for one"
     )
     bar = "█" * filled + "░" * (BAR - filled)
-    computing = stages.ms(numbers["compute"])
+    computing = ms(numbers["compute"])
     work = f"pictures {fetch['decode']:.0%}, collate {fetch['collate']:.0%}"
     files = f"{fetch['opens']:.1f} opens, {fetch['looked']:.1f} look-ups, {fetch['read'] / 1024:.1f} KiB read"
     return [
         f"  a step   {bar}  {waiting}, {computing} computing",
-        f"  a batch  {stages.ms(numbers['load'])} in {where}: {parts}",
+        f"  a batch  {ms(numbers['load'])} in {where}: {parts}",
         f"           {work}; a sample: {files}",
     ]
 
@@ -73,4 +73,4 @@ def _cut(said: list[str]) -> list[str]:
 
 
 def _ceiling(ceiling: dict[str, Any]) -> str:
-    return ceiling.get("why_not") or f"{stages.ms(ceiling['step'])} a step, {ceiling['gain']} × as fast"
+    return ceiling.get("why_not") or f"{ms(ceiling['step'])} a step, {ceiling['gain']} × as fast"
