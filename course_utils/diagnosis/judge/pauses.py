@@ -19,6 +19,7 @@ from course_utils.diagnosis.judge.stages import Stages, stages
 from course_utils.diagnosis.judge.steps import measured, ms
 
 LONG_START, LONG_PAUSES, COLLECTING = 0.15, 0.3, 0.05
+RESET = 3e-3  # seconds that persistent workers need for a new pass
 
 
 def findings(loader: Loader) -> list[Finding]:
@@ -59,7 +60,7 @@ def start(loader: Loader) -> Finding | None:
     )
     long = wait > max(LONG_START * seconds, 0.1)
     if restarted and long:
-        wait += mean(ending(epoch) for epoch in later)
+        wait += mean(ending(epoch) for epoch in later) - RESET
         text = f"{wait:.2f} s of {seconds:.2f} s of an epoch pass to start and end workers"
         return Finding("workers_restarted", [text], _shorter(loader, wait))
     first = loader.epochs[0]["first_batch"] - loader.epochs[0]["begun"]
