@@ -3,15 +3,21 @@
 from collections import defaultdict
 
 from course_utils.diagnosis.judge.evidence import ENTER, GAP, OTHERS, WAIT, Loader, Record, total, union
-from course_utils.diagnosis.judge.steps import pause_limit, usual_load
+from course_utils.diagnosis.judge.steps import pause_limit, undelayed, usual_fetches
 
 
 def rest(loader: Loader) -> float:
     """Pauses, starts and ends of the steady passes, a step's share."""
     epochs, rows = loader.steady_epochs(), loader.rows()
-    # Without workers the load of the first batch is one like the others; with them nothing overlaps it.
-    load = 0.0 if loader.workers else usual_load(loader.fetches())
-    firsts = [epoch["first_batch"] - epoch["begun"] for epoch in epochs if epoch["first_batch"]]
+    load = undelayed(usual_fetches(loader.fetches()))
+    delays: dict[str, float] = {}
+    for fetch in loader.fetches():
+        delays.setdefault(fetch["epoch"], fetch["delay"])
+    firsts = [
+        epoch["first_batch"] - epoch["begun"] - delays.get(epoch["name"], 0.0)
+        for epoch in epochs
+        if epoch["first_batch"]
+    ]
     limit = pause_limit(rows)
     inside = sum(row[GAP] for row in rows if row[GAP] - row[OTHERS] > limit or row[OTHERS] > limit)
     passes = [(epoch["begun"], epoch["ended"]) for epoch in epochs]

@@ -4,12 +4,12 @@ from course_utils.diagnosis.judge import sources
 from course_utils.diagnosis.judge.evidence import CPU, LATER, READY, WAIT, Loader, Record, mean, median
 from course_utils.diagnosis.judge.fetches import Fetch, fetch_of
 from course_utils.diagnosis.judge.finding import Finding
-from course_utils.diagnosis.judge.stages import Stages, cores, hand_over, stages
+from course_utils.diagnosis.judge.stages import MANY_PARTS, Stages, cores, hand_over, stages
 from course_utils.diagnosis.judge.steps import measured, ms
 
 DEADBAND, WARNING, FEW_STEPS = 0.05, 0.20, 8
+FREEING = 15e-6  # seconds in which the main process lets go of a part of a batch
 BOTTLENECK = 0.5  # of a step: workers that deliver faster than this are not waited for
-MANY_PARTS = 20
 
 
 def findings(loader: Loader) -> list[Finding]:
@@ -105,7 +105,13 @@ def expensive_handover(loader: Loader, fetch: Fetch, stage: Stages) -> Finding |
     pickled = f"{fetch.pickled / 1024:.0f} KiB are pickled"
     text = f"a batch has {fetch.parts:.0f} parts, {pickled}; taking it: {busy:.0%} CPU"
     taking = hand_over(fetch.nbytes + fetch.pickled)
-    return Finding("expensive_handover", [text], lambda s: s._replace(hand_over=min(taking, s.hand_over)))
+    freeing = fetch.parts * FREEING
+
+    def change(stage: Stages) -> Stages:
+        compute = max(stage.compute - freeing, stage.compute / 10)
+        return stage._replace(hand_over=min(taking, stage.hand_over), compute=compute)
+
+    return Finding("expensive_handover", [text], change)
 
 
 def too_many_threads(loader: Loader, fetch: Fetch) -> Finding | None:

@@ -116,10 +116,11 @@ def collection(loader: Loader) -> Finding | None:
         return None
     text = f"{main:.0%} of the time between batches, and {inside:.0%} of a fetch, is collection"
 
+    computing = sum(row[GAP] for row in rows)
+    left = max(1 - sum(row[COLLECTED] for row in rows) / max(computing, 1e-9), 1e-3)
+
     def without(stage: Stages) -> Stages:
-        return stage._replace(
-            compute=stage.compute * (1 - min(main, 0.9)), load=stage.load * (1 - min(inside, 0.9))
-        )
+        return stage._replace(compute=stage.compute * left, load=stage.load * (1 - min(inside, 0.9)))
 
     return Finding("garbage_collection", [text], without)
 

@@ -6,16 +6,18 @@ from course_utils.diagnosis.judge.evidence import (
     DELAY,
     GAP,
     GAP_CPU,
+    OTHERS,
     READY,
     WAIT,
     Loader,
     mean,
     median,
-    quantile,
     total,
 )  # fmt: skip
 from course_utils.diagnosis.judge.idle import rest, stall
-from course_utils.diagnosis.judge.steps import measured, usual_load
+from course_utils.diagnosis.judge.steps import measured, pause_limit, undelayed, usual_fetches
+
+MANY_PARTS = 20  # of a batch
 
 
 class Stages(NamedTuple):
@@ -31,6 +33,7 @@ class Stages(NamedTuple):
         hand_over: Time that the main process needs to take a batch that is ready.
         rest: Pauses and starts of epochs, a step's share.
         stall: Waiting for a slow batch while later ones are ready, a step's share.
+        passes: Passes a step: nothing overlaps the first batch of each.
     """
 
     load: float
@@ -42,33 +45,43 @@ class Stages(NamedTuple):
     hand_over: float
     rest: float
     stall: float = 0.0
+    passes: float = 0.0
 
     def step(self) -> float:
         """Seconds per step: the slowest stage where they overlap, their sum where they do not."""
         if not self.workers:
             return self.load + self.compute + self.rest
+        filling = self.load * self.passes
         side_by_side = min(self.workers, self.cores) if self.load_cpu > self.load / 2 else self.workers
         on_cores = (self.load_cpu + min(self.compute_cpu, self.compute * self.cores)) / max(self.cores, 1)
-        return max(self.load / side_by_side, self.compute + self.hand_over, on_cores) + self.rest + self.stall
+        return (
+            max(self.load / side_by_side, self.compute + self.hand_over, on_cores)
+            + self.rest
+            + self.stall
+            + filling
+        )
 
 
 def stages(loader: Loader) -> Stages:
     """The stages of a loader's step, without the time in which a process waited for a core."""
     steps, fetches = measured(loader), loader.fetches()
-    load = usual_load(fetches) if loader.workers and fetches else steps.wait * max(loader.workers, 1)
-    rows = [row for row in loader.rows() if row[GAP] >= 0]
-    delay = mean(max(row[DELAY], 0.0) for row in rows)
-    undelayed = 1 - total(fetches, "delay") / max(total(fetches, "wall"), 1e-9)
-    ready = [row[WAIT] for row in loader.rows() if row[READY] > 0] if loader.workers else []
+    usual = usual_fetches(fetches)
+    load = undelayed(usual) if loader.workers and usual else steps.wait * max(loader.workers, 1)
+    if not loader.workers:
+        load *= max(1 - total(fetches, "delay") / max(total(fetches, "wall"), 1e-9), 0.1)
+    rows, limit = loader.rows(), pause_limit(loader.rows())
+    gaps = [row for row in rows if row[GAP] >= 0 and row[GAP] - row[OTHERS] <= limit]
+    epochs = loader.steady_epochs()
     return Stages(
-        load=load * max(undelayed, 0.1),
-        load_cpu=total(fetches, "cpu") / max(len(fetches), 1),
+        load=load,
+        load_cpu=mean(fetch["cpu"] for fetch in usual),
         workers=loader.workers,
         cores=cores(loader),
-        compute=max(steps.compute - delay, steps.compute / 10),
-        compute_cpu=mean(row[GAP_CPU] for row in rows),
-        hand_over=_hand_over(loader, ready),
+        compute=mean(max(row[GAP] - row[OTHERS] - row[DELAY], 0.0) for row in gaps),
+        compute_cpu=mean(row[GAP_CPU] for row in gaps),
+        hand_over=_hand_over(loader) if loader.workers else 0.0,
         rest=rest(loader),
+        passes=len(epochs) / max(total(epochs, "count"), 1),
         stall=stall(loader, steps.compute) if loader.workers > 1 else 0.0,
     )
 
@@ -78,15 +91,15 @@ def hand_over(nbytes: float) -> float:
     return 0.0003 + nbytes / 4e9
 
 
-def _hand_over(loader: Loader, ready: list[float]) -> float:
-    """What taking a batch costs that is ready; long waits for few parts have other reasons: busy cores."""
+def _hand_over(loader: Loader) -> float:
+    """What taking a batch costs that is ready: measured where it has many parts, else little."""
     batches = loader.of("batch")
     parts = median(batch["parts"] for batch in batches)
     nbytes = median(batch["nbytes"] + 4 * batch["array_bytes"] for batch in batches)
-    if not ready:
-        return hand_over(nbytes) if loader.workers else 0.0
-    usual = median(ready) if parts > 20 else quantile(ready, 0.1)
-    return min(usual, 0.001 + 0.0005 * parts + nbytes / 1e9)
+    ready = [row[WAIT] for row in loader.rows() if row[READY] > 0]
+    if parts <= MANY_PARTS or not ready:
+        return hand_over(nbytes)
+    return min(median(ready), 0.001 + 0.0005 * parts + nbytes / 1e9)
 
 
 def cores(loader: Loader) -> int:

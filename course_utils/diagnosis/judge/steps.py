@@ -47,12 +47,17 @@ def pause_limit(rows: list[list[float]]) -> float:
     return max(PAUSE * median(row[GAP] - row[OTHERS] for row in rows if row[GAP] >= 0), LEAST_PAUSE)
 
 
-def usual_load(fetches: list[Record]) -> float:
-    """Mean time of a fetch, without the first of each worker and pass where there are enough others."""
+def usual_fetches(fetches: list[Record]) -> list[Record]:
+    """Fetches without the first of each worker and pass, where there are enough others."""
     seen: set[tuple[str, int]] = set()
     later = []
     for fetch in fetches:
         key = (fetch["epoch"], fetch["worker"])
-        later += [fetch["wall"]] if key in seen else []
+        later += [fetch] if key in seen else []
         seen.add(key)
-    return mean(later if len(later) >= len(fetches) / 2 else [fetch["wall"] for fetch in fetches])
+    return later if len(later) >= len(fetches) / 2 else fetches
+
+
+def undelayed(fetches: list[Record]) -> float:
+    """Mean seconds of a fetch, without those in which it waited for a core."""
+    return mean(fetch["wall"] - fetch["delay"] for fetch in fetches)
