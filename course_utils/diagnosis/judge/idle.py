@@ -54,6 +54,6 @@ def stall(loader: Loader, compute: float) -> float:
             free[worker] = max(free[worker], asked) + wall
             taken.append(max(free[worker], taken[-1] + compute if taken else 0.0))
         even = max(sum(walls) / loader.workers, compute * len(walls))
-        excess += max(taken[-1] - even, 0.0)
+        excess += max(taken[-1] - walls[0] - even, 0.0)
         number += len(walls)
     return excess / max(number, 1)

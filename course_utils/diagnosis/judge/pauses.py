@@ -51,7 +51,7 @@ def start(loader: Loader) -> Finding | None:
         and mean(firsts) > max(LONG_START * seconds, 0.1, 5 * stages(loader).load)
     ):
         text = f"the first fetch of an epoch takes {mean(firsts):.2f} s of {seconds:.2f} s"
-        return Finding("slow_start", [text], _shorter(loader, mean(firsts)))
+        return Finding("slow_start", [text], _shorter(loader, max(mean(firsts), wait) - RESET))
     if not loader.workers:
         return None
     sent = mean(epoch["made"] - epoch["begun"] for epoch in loader.epochs if epoch["made"])

@@ -13,10 +13,11 @@ from course_utils.diagnosis.judge.steps import ms
 TINY = 50e-6  # seconds of a sample that is in memory
 READING = 3e9  # bytes a second from the page cache
 # Seconds that are left:
-ACCESS = 15e-6  # of a sample in memory, with its part of collate
+ACCESS = 10e-6  # of a sample in memory, with its part of collate
 OPEN, OPEN_CPU = 150e-6, 60e-6  # of opening a file and reading its head; of it, on a core, in Python
 SLICE = 50e-6  # of a batch that is one slice
-SCALED = 0.5  # of unpacking a JPEG file: what a reduced decode saves nothing of
+PICTURE = 100e-6  # of a picture beside its decoding
+SCALED = 0.4  # of unpacking a JPEG file: what a reduced decode saves nothing of
 
 
 def findings(loader: Loader, fetch: Fetch, stage: Stages) -> list[Finding]:
@@ -67,7 +68,9 @@ def decoded_at_full_size(loader: Loader, fetch: Fetch, stage: Stages) -> Finding
     text = f"{fetch.ratio:.0f} times the pixels that are used; decoding and resizing are {fetch.decode:.0%}"
     unpacked = fetch.unpacked * (SCALED + (1 - SCALED) * min(4 / fetch.ratio, 1))
     resized = (fetch.decode - fetch.unpacked) * min(8 / fetch.ratio, 1)
-    left = 1 - fetch.decode + unpacked + resized
+    # What is freed and copied beside the decoding shrinks with the pictures, too.
+    beside = min(1 - fetch.decode, fetch.delay + PICTURE * fetch.asked / fetch.wall)
+    left = beside + unpacked + resized
     return Finding("decoded_at_full_size", [text], _less(left))
 
 
@@ -79,7 +82,7 @@ def python_per_sample(loader: Loader, fetch: Fetch, stage: Stages) -> Finding | 
     text = (
         f"{fetch.asked:.0f} samples a batch, {fetch.sample * 1e6:.0f} µs each, {fetch.collate:.0%} in collate"
     )
-    return Finding("python_per_sample", [text], _less(0.0, SLICE + fetch.asked * 0.2e-6))
+    return Finding("python_per_sample", [text], _less(0.0, SLICE + fetch.asked * 1e-6))
 
 
 def floats_in_worker(loader: Loader, fetch: Fetch, stage: Stages) -> Finding | None:

@@ -12,7 +12,7 @@ from course_utils.diagnosis.judge.steps import measured
 
 VERSION = 1
 MOST = 5
-LEAST_GAIN = 1.03
+LEAST_GAIN, MOST_GAIN = 1.03, 10.0
 NOT_SPEED = ("result", "survival")
 
 
@@ -94,9 +94,13 @@ def _described(finding: Finding, gain: float | None, together: float | None) -> 
     return {
         "cause": finding.cause, "kind": cause.kind, "sentence": cause.sentence, "evidence": finding.evidence,
         "remedy": cause.remedy.replace("{cores}", str(_cores_of(finding))), "lesson": cause.lesson,
-        "gain": round(faster, 2) if faster else None,
-        "together": round(together, 2) if faster and together else None,
+        "gain": _rounded(faster), "together": _rounded(together if faster else None),
     }  # fmt: skip
+
+
+def _rounded(gain: float | None) -> float | None:
+    """Two digits; more than `MOST_GAIN` is not told apart: small times that were not seen would decide."""
+    return round(min(gain, MOST_GAIN), 2) if gain else None
 
 
 def _cores_of(finding: Finding) -> str:

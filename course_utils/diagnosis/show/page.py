@@ -4,6 +4,7 @@ from html import escape
 from typing import Any
 
 from course_utils.diagnosis.judge.steps import ms
+from course_utils.diagnosis.show.terminal import times
 from course_utils.diagnosis.show.trace import spans
 
 SHOWN = 24  # batches in the timeline
@@ -50,7 +51,7 @@ def page(report: dict[str, Any], records: list[dict[str, Any]]) -> str:
 
 
 def _finding(finding: dict[str, Any]) -> str:
-    gain = f"<span class=gain>{finding['gain']:.1f} × as fast</span>" if finding["gain"] else ""
+    gain = f"<span class=gain>{times(finding['gain'])} as fast</span>" if finding["gain"] else ""
     evidence = "".join(f"<li>{escape(line)}" for line in finding["evidence"])
     return (
         f"<article>{gain}<h2>{escape(finding['cause'].replace('_', ' '))}</h2>"

@@ -4,6 +4,7 @@ import textwrap
 from typing import Any
 
 from course_utils.diagnosis.judge.steps import ms
+from course_utils.diagnosis.judge.verdict import MOST_GAIN
 
 WIDTH, MOST_LINES, BAR = 100, 40, 30
 
@@ -48,9 +49,9 @@ def _measured(numbers: dict[str, Any]) -> list[str]:
 
 
 def _finding(place: int, finding: dict[str, Any]) -> list[str]:
-    gain = f"  [{finding['gain']:.1f} × as fast]" if finding["gain"] else ""
+    gain = f"  [{times(finding['gain'])} as fast]" if finding["gain"] else ""
     if finding["gain"] and finding["together"] and finding["together"] > finding["gain"] * 1.05:
-        gain = f"{gain[:-1]}, {finding['together']:.1f} × with those above]"
+        gain = f"{gain[:-1]}, {times(finding['together'])} with those above]"
     evidence = textwrap.wrap("; ".join(finding["evidence"]), WIDTH - 3)[:2]
     remedy = [f"     {line}" for line in finding["remedy"].splitlines()[:4]]
     return [
@@ -61,6 +62,11 @@ def _finding(place: int, finding: dict[str, Any]) -> list[str]:
         *remedy,
         f"   lesson {finding['lesson']}",
     ]
+
+
+def times(gain: float) -> str:
+    """A gain in words."""
+    return f"{gain:.1f} ×" if gain < MOST_GAIN else f"at least {MOST_GAIN:.0f} ×"
 
 
 def _cut(said: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tests.lessons.lesson import COURSE
 
 SCRIPT = "tests/bench/diagnosis/epochs.py"
-PAIRS = 8
+PAIRS = 4
 
 
 class Overhead(NamedTuple):
@@ -41,3 +41,9 @@ def _epoch(*command: str) -> list[float]:
     return [
         statistics.median(column) for column in zip(*json.loads(done.stdout.splitlines()[-1]), strict=True)
     ]
+
+
+def told(found: Overhead) -> str:
+    """The ratios in a sentence."""
+    wall, cpu = (f"{middle:.3f} ({low:.3f} to {high:.3f})" for middle, low, high in (found.wall, found.cpu))
+    return f"an epoch takes {wall} times as long, and {cpu} times as much of the cores; {found.pairs} pairs"
