@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tests.lessons.lesson import COURSE
 
 SCRIPT = "tests/bench/diagnosis/epochs.py"
-PAIRS = 4
+PAIRS = 8
 
 
 class Overhead(NamedTuple):
