@@ -14,9 +14,8 @@ from course_utils.diagnosis.judge.evidence import (
     union,
 )
 from course_utils.diagnosis.judge.finding import Finding
-from course_utils.diagnosis.judge.idle import ending
 from course_utils.diagnosis.judge.stages import Stages, stages
-from course_utils.diagnosis.judge.steps import measured, ms
+from course_utils.diagnosis.judge.steps import ending, measured, ms
 
 LONG_START, LONG_PAUSES, COLLECTING = 0.15, 0.3, 0.05
 RESET = 3e-3  # seconds that persistent workers need for a new pass

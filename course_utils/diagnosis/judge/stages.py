@@ -14,8 +14,7 @@ from course_utils.diagnosis.judge.evidence import (
     median,
     total,
 )  # fmt: skip
-from course_utils.diagnosis.judge.idle import rest, stall
-from course_utils.diagnosis.judge.steps import measured, pause_limit, undelayed, usual_fetches
+from course_utils.diagnosis.judge.steps import measured, pause_limit, rest, stall, undelayed, usual_fetches
 
 OWN = 2.5e-6  # seconds that the record of a sample takes
 MANY_PARTS = 20  # of a batch
