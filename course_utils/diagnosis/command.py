@@ -116,7 +116,7 @@ def _report(options: argparse.Namespace, run: ranks.Run) -> None:
     if not run.is_last():
         return
     from course_utils.diagnosis import second_run
-    from course_utils.diagnosis.judge import evidence, verdict
+    from course_utils.diagnosis.judge import records, verdict
     from course_utils.diagnosis.show import anonymous, page, terminal, trace
 
     report = verdict.judge(run.folder)
@@ -131,11 +131,11 @@ def _report(options: argparse.Namespace, run: ranks.Run) -> None:
     if options.json:
         Path(options.json).write_text(json.dumps(report, indent=1, default=str) + "\n")
     if options.html or options.trace:
-        _, _, records = evidence.read(run.folder)
+        _, _, read = records.read(run.folder)
         if options.html:
-            Path(options.html).write_text(page.page(report, records))
+            Path(options.html).write_text(page.page(report, read))
         if options.trace:
-            Path(options.trace).write_text(json.dumps(trace.events(records)))
+            Path(options.trace).write_text(json.dumps(trace.events(read)))
     if not options.replay:
         sys.stderr.write("\n".join(["", *terminal.lines(report), ""]))
     run.end()

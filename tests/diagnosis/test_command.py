@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from course_utils.diagnosis.archive import build
+from course_utils.diagnosis.judge import records
 from course_utils.diagnosis.show.compare import compare
 from tests.lessons.lesson import COURSE
 
 pytestmark = pytest.mark.slow
+PYTHONS = os.environ.get("DIAGNOSIS_PYTHONS", "").split()
 COMMAND = (sys.executable, "-m", "course_utils.diagnosis")
 NEEDED = (
     *(
@@ -112,7 +114,34 @@ def test_an_error_of_ours_is_a_line_and_the_script_continues(tmp_path):
     told = start(COMMAND, written(tmp_path, broken + source))
     assert told.returncode == 0
     assert "to the end" in told.stdout
-    assert "diagnosis: the record of a loader failed, the script continues" in told.stderr
+    assert "diagnosis: _begin failed, the script continues" in told.stderr
+
+
+STARTS = """
+import torch
+from torch.utils.data import DataLoader
+
+class Squares(torch.utils.data.Dataset):
+    def __len__(self):
+        return 32
+
+    def __getitem__(self, i):
+        return i * i
+
+if __name__ == "__main__":
+    for batch_size, start in enumerate(("fork", "spawn", "forkserver"), 4):
+        print(sum(len(batch) for batch in DataLoader(
+            Squares(), batch_size, num_workers=1, multiprocessing_context=start
+        )))
+"""
+
+
+def test_workers_are_seen_however_they_start(tmp_path):
+    told = start((*COMMAND, "--keep", str(tmp_path / "records")), written(tmp_path, STARTS))
+    assert told.stdout.split() == ["32"] * 3, told.stderr
+    _, loaders, _ = records.read(tmp_path / "records")
+    seen = {loader.settings["start"]: len(loader.of("fetch")) for loader in loaders}
+    assert seen == {"fork": 8, "spawn": 7, "forkserver": 6}
 
 
 def test_the_one_file_works_where_there_is_only_torch(tmp_path):
@@ -127,13 +156,28 @@ def test_the_one_file_works_where_there_is_only_torch(tmp_path):
             (site / name).symlink_to(packages / name)
     archive = build(tmp_path / "diagnosis.pyz")
     script = written(tmp_path, TRAINING)
-    done = subprocess.run(
-        [sys.executable, "-S", str(archive), str(script)],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(site)},
-        capture_output=True,
-        text=True,
-    )
+    assert_it_works([sys.executable, "-S", str(archive)], script, {**os.environ, "PYTHONPATH": str(site)})
+
+
+@pytest.mark.skipif(
+    not PYTHONS, reason="DIAGNOSIS_PYTHONS names no interpreters of environments with other versions of torch"
+)
+@pytest.mark.parametrize("python", PYTHONS)
+def test_the_one_file_works_with_other_versions_of_torch(tmp_path, python: str):
+    """Such as `DIAGNOSIS_PYTHONS="torch24/bin/python torch213/bin/python"`."""
+    archive = build(tmp_path / "diagnosis.pyz")
+    without = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    assert_it_works([python, str(archive)], written(tmp_path, TRAINING), without)
+    assert_it_works([python, str(archive)], written(tmp_path, STARTS), without)
+
+
+def assert_it_works(command: list[str], script: Path, environment: dict[str, str]) -> None:
+    report = script.with_suffix(".json")
+    argv = [*command, "--json", str(report), str(script)]
+    done = subprocess.run(argv, cwd=script.parent, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "verdict:" in done.stderr
     assert "failed, the script continues" not in done.stderr
+    told = json.loads(report.read_text())
+    assert not told["missing_hooks"]
+    assert not [line for line in told["unknown"] if "were not seen" in line]

@@ -6,6 +6,7 @@ import pytest
 
 from course_utils.diagnosis.judge.finding import CAUSES
 from course_utils.diagnosis.judge.stages import Stages
+from tests.bench.diagnosis.promise import cures
 from tests.lessons.lesson import COURSE
 
 PLAIN = Stages(
@@ -39,3 +40,13 @@ def test_every_cause_names_a_section_that_exists():
         cause.lesson for cause in CAUSES.values() if cause.lesson[4:] not in sections[cause.lesson[:2]]
     ]
     assert not missing
+
+
+def test_every_remedy_of_the_benchmark_applies_to_its_script():
+    listed = list(cures())
+    assert {cure.cause for cure in listed} <= {
+        name for name, cause in CAUSES.items() if cause.kind == "speed"
+    }
+    for cure in listed:
+        compile(cure.cured, cure.script, "exec")
+        assert cure.cured != cure.script.read_text()

@@ -15,7 +15,6 @@ class Batch(NamedTuple):
 
     Attributes:
         parts: Tensors, arrays and other objects in it.
-        tensors: Tensors alone: each is a storage in shared memory.
         nbytes: Bytes of tensors.
         array_bytes: Bytes of NumPy arrays, strings and byte strings, which are pickled.
         float_bytes: Bytes of tensors of floats that hold at most 256 different values a channel.
@@ -24,7 +23,6 @@ class Batch(NamedTuple):
     """
 
     parts: int
-    tensors: int
     nbytes: int
     array_bytes: int
     float_bytes: int
@@ -34,12 +32,11 @@ class Batch(NamedTuple):
 
 def describe(batch: object) -> Batch:
     """Describe a batch; its data is looked at, never changed."""
-    parts = tensors = nbytes = array_bytes = float_bytes = pixels = 0
+    parts = nbytes = array_bytes = float_bytes = pixels = 0
     lengths: set[int] = set()
     for part in leaves(batch):
         parts += 1
         if isinstance(part, torch.Tensor):
-            tensors += 1
             size = part.numel() * part.element_size()
             nbytes += size
             lengths |= {part.shape[0]} if part.dim() else set()
@@ -51,7 +48,7 @@ def describe(batch: object) -> Batch:
         elif isinstance(part, (str, bytes)):
             array_bytes += len(part)
     lengths |= _list_lengths(batch)
-    return Batch(parts, tensors, nbytes, array_bytes, float_bytes, sorted(lengths)[:8], pixels)
+    return Batch(parts, nbytes, array_bytes, float_bytes, sorted(lengths)[:8], pixels)
 
 
 def leaves(value: object, most: int = MOST_PARTS) -> Iterator[object]:

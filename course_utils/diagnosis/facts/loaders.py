@@ -4,6 +4,8 @@ import re
 from pathlib import PurePath
 from typing import Any
 
+MANY_OBJECTS = 50_000  # Python objects of a dataset whose pages are worth a look
+
 LABELS = re.compile(r"label|target|class|caption|mask|annot|^ys?$|^_?y_", re.IGNORECASE)
 INPUTS = re.compile(r"image|img|path|file|sample|data|text|input|name|^xs?$|^_?x_", re.IGNORECASE)
 
@@ -16,18 +18,17 @@ def settings(loader: Any) -> dict[str, Any]:
     sampler = inner if inner is not None and hasattr(inner, "set_epoch") else sampler
     context = getattr(loader, "multiprocessing_context", None)
     return {
-        "dataset": type(dataset).__name__, "dataset_id": id(dataset), "length": _length(dataset),
+        "dataset": type(dataset).__name__, "length": _length(dataset),
         "iterable": loader._dataset_kind == 1, "batch_size": loader.batch_size, "workers": loader.num_workers,
         "prefetch": getattr(loader, "prefetch_factor", None) or 2, "persistent": loader.persistent_workers,
-        "pin": loader.pin_memory, "drop_last": _drops_last(loader), "sampler": type(sampler).__name__,
+        "drop_last": _drops_last(loader), "sampler": type(sampler).__name__,
         "set_epoch": hasattr(sampler, "set_epoch"), "shuffle": getattr(sampler, "shuffle", None),
         "replicas": getattr(sampler, "num_replicas", 1), "replica": getattr(sampler, "rank", 0),
         "total_size": getattr(sampler, "total_size", -1),
         "replacement": getattr(sampler, "replacement", False),
         "start": context.get_start_method() if context else _start_method(),
         "wrapper": type(loader).__module__.split(".")[0], "lists": parallel_lists(dataset),
-        "collate": getattr(loader.collate_fn, "__name__", type(loader.collate_fn).__name__),
-        "objects": _objects(dataset),
+        "objects": objects(dataset),
     }  # fmt: skip
 
 
@@ -50,7 +51,7 @@ def _length(dataset: Any) -> int:
         return -1
 
 
-def _objects(dataset: Any) -> int:
+def objects(dataset: Any) -> int:
     """Python objects in the lists and dictionaries of a dataset, roughly."""
     inner = getattr(dataset, "dataset", dataset)
     held = (

@@ -2,16 +2,28 @@
 
 from typing import Any
 
-from course_utils.diagnosis.judge.evidence import COLLECTED, GAP, WAIT, Loader, Record, mean, median, total
+from course_utils.diagnosis.judge.evidence import (
+    COLLECTED,
+    GAP,
+    WAIT,
+    Loader,
+    Record,
+    mean,
+    median,
+    total,
+    union,
+)
 from course_utils.diagnosis.judge.finding import Finding
-from course_utils.diagnosis.judge.stages import Stages, measured, ms, stages
+from course_utils.diagnosis.judge.stages import Stages, stages
+from course_utils.diagnosis.judge.steps import ending, measured, ms
 
 LONG_START, LONG_PAUSES, COLLECTING = 0.15, 0.3, 0.05
+RESET = 3e-3  # seconds that persistent workers need for a new pass
 
 
-def findings(loader: Loader, others: list[Loader]) -> list[Finding]:
-    """Apply all rules to the loader that trains, beside the others of the same process."""
-    judged = [start(loader), pauses(loader, others), collection(loader), *device(loader)]
+def findings(loader: Loader) -> list[Finding]:
+    """Apply all rules to the loader that trains."""
+    judged = [start(loader), pauses(loader), collection(loader), *device(loader)]
     return [finding for finding in judged if finding]
 
 
@@ -38,7 +50,7 @@ def start(loader: Loader) -> Finding | None:
         and mean(firsts) > max(LONG_START * seconds, 0.1, 5 * stages(loader).load)
     ):
         text = f"the first fetch of an epoch takes {mean(firsts):.2f} s of {seconds:.2f} s"
-        return Finding("slow_start", [text], _shorter(loader, mean(firsts)))
+        return Finding("slow_start", [text], _shorter(loader, max(mean(firsts), wait) - RESET))
     if not loader.workers:
         return None
     sent = mean(epoch["made"] - epoch["begun"] for epoch in loader.epochs if epoch["made"])
@@ -47,7 +59,8 @@ def start(loader: Loader) -> Finding | None:
     )
     long = wait > max(LONG_START * seconds, 0.1)
     if restarted and long:
-        text = f"{wait:.2f} s of {seconds:.2f} s of an epoch pass before its first batch, with new workers"
+        wait += mean(ending(epoch) for epoch in later) - RESET
+        text = f"{wait:.2f} s of {seconds:.2f} s of an epoch pass to start and end workers"
         return Finding("workers_restarted", [text], _shorter(loader, wait))
     first = loader.epochs[0]["first_batch"] - loader.epochs[0]["begun"]
     if pickled and first > 0.5 and first > LONG_START * loader.seconds:
@@ -72,40 +85,21 @@ def _shorter(loader: Loader, seconds: float) -> Any:
     return lambda s: s._replace(rest=max(s.rest - a_step, 0.0))
 
 
-def pauses(loader: Loader, others: list[Loader]) -> Finding | None:
+def pauses(loader: Loader) -> Finding | None:
     """Passes over other loaders, and checkpoints, against all the time from first to last step."""
     first = loader.epochs[0]  # which includes what is done once, such as imports, if there are others
     begun = first["ended"] if len(loader.epochs) > 1 else first["begun"]
-    ended = max(epoch["ended"] for epoch in loader.epochs)
-    evaluations = [
-        (epoch["begun"], epoch["ended"])
-        for other in others
-        if not other.training
-        for epoch in other.epochs
-        if begun <= epoch["begun"]
-    ]
-    saves = [(start, end) for kind, start, end in loader.main.get("pauses", []) if begun <= start]
-    ended = max([ended, *(end for _, end in evaluations + saves)])
-    paused = _union(evaluations + saves)
-    share = paused / max(ended - begun, 1e-9)
-    if share < LONG_PAUSES or len(evaluations) + len(saves) < 2:
+    spans = loader.interruptions(begun)
+    ended = max([epoch["ended"] for epoch in loader.epochs] + [end for _, end in spans])
+    share = union(spans) / max(ended - begun, 1e-9)
+    if share < LONG_PAUSES or len(spans) < 2:
         return None
-    text = f"{share:.0%} of {ended - begun:.1f} s: {len(evaluations)} validations, {len(saves)} checkpoints"
-    a_step = paused / max(loader.count, 1)
-
-    def less(stage: Stages) -> Stages:
-        """A quarter of the pauses is left."""
-        return stage._replace(rest=stage.rest - 0.75 * min(a_step, stage.rest))
-
-    return Finding("pauses", [text], less)
-
-
-def _union(spans: list[tuple[float, float]]) -> float:
-    covered, last = 0.0, 0.0
-    for begin, end in sorted(spans):
-        covered += max(end - max(begin, last), 0.0)
-        last = max(last, end)
-    return covered
+    text = f"{share:.0%} of {ended - begun:.1f} s: {len(spans)} validations and checkpoints"
+    steady = loader.steady_epochs()
+    a_step = union(loader.interruptions(steady[0]["begun"])) / max(total(steady, "count"), 1)
+    return Finding(
+        "pauses", [text], lambda s: s._replace(rest=max(s.rest - a_step / 2, 0.0))
+    )  # half as often
 
 
 def collection(loader: Loader) -> Finding | None:
@@ -121,10 +115,11 @@ def collection(loader: Loader) -> Finding | None:
         return None
     text = f"{main:.0%} of the time between batches, and {inside:.0%} of a fetch, is collection"
 
+    computing = sum(row[GAP] for row in rows)
+    left = max(1 - sum(row[COLLECTED] for row in rows) / max(computing, 1e-9), 1e-3)
+
     def without(stage: Stages) -> Stages:
-        return stage._replace(
-            compute=stage.compute * (1 - min(main, 0.9)), load=stage.load * (1 - min(inside, 0.9))
-        )
+        return stage._replace(compute=stage.compute * left, load=stage.load * (1 - min(inside, 0.9)))
 
     return Finding("garbage_collection", [text], without)
 

@@ -7,21 +7,17 @@ from course_utils.diagnosis.judge.evidence import (
     GAP,
     GAP_CPU,
     OTHERS,
+    READY,
     WAIT,
     Loader,
-    Record,
     mean,
     median,
-    quantile,
     total,
-)
+)  # fmt: skip
+from course_utils.diagnosis.judge.steps import measured, pause_limit, rest, stall, undelayed, usual_fetches
 
-PAUSE = 20  # a gap this many times as long as the usual one is no step
-
-
-def ms(seconds: float) -> str:
-    """Milliseconds with three digits."""
-    return f"{seconds * 1e3:.3g} ms" if seconds < 0.9995 else f"{seconds:.2f} s"
+OWN = 2.5e-6  # seconds that the record of a sample takes
+MANY_PARTS = 20  # of a batch
 
 
 class Stages(NamedTuple):
@@ -36,6 +32,8 @@ class Stages(NamedTuple):
         compute_cpu: CPU time in it, of all threads.
         hand_over: Time that the main process needs to take a batch that is ready.
         rest: Pauses and starts of epochs, a step's share.
+        stall: Waiting for a slow batch while later ones are ready, a step's share.
+        passes: Passes a step: nothing overlaps the first batch of each.
     """
 
     load: float
@@ -46,88 +44,63 @@ class Stages(NamedTuple):
     compute_cpu: float
     hand_over: float
     rest: float
+    stall: float = 0.0
+    passes: float = 0.0
 
     def step(self) -> float:
         """Seconds per step: the slowest stage where they overlap, their sum where they do not."""
         if not self.workers:
             return self.load + self.compute + self.rest
+        filling = self.load * self.passes
         side_by_side = min(self.workers, self.cores) if self.load_cpu > self.load / 2 else self.workers
         on_cores = (self.load_cpu + min(self.compute_cpu, self.compute * self.cores)) / max(self.cores, 1)
-        return max(self.load / side_by_side, self.compute + self.hand_over, on_cores) + self.rest
-
-
-class Steps(NamedTuple):
-    """What was measured of the steps of a loader.
-
-    Attributes:
-        wait: Mean seconds of waiting for a batch.
-        spread: 5th and 95th percentile of it.
-        compute: Mean seconds between two batches.
-        share: Part of a step that is waiting.
-        number: Steps that were measured.
-    """
-
-    wait: float
-    spread: tuple[float, float]
-    compute: float
-    share: float
-    number: int
-
-
-def measured(loader: Loader) -> Steps:
-    """Waiting and computing of a loader, in its steady passes."""
-    rows = loader.rows()
-    waits = sorted(row[WAIT] for row in rows)
-    gaps = [max(row[GAP] - row[OTHERS], 0.0) for row in rows if row[GAP] >= 0]
-    usual = median(gaps)
-    compute = mean(gap for gap in gaps if gap <= max(PAUSE * usual, 0.02))
-    wait = mean(waits)
-    spread = (waits[len(waits) // 20], waits[-1 - len(waits) // 20]) if waits else (0.0, 0.0)
-    return Steps(wait, spread, compute, wait / max(wait + compute, 1e-9), len(rows))
+        return (
+            max(self.load / side_by_side, self.compute + self.hand_over, on_cores)
+            + self.rest
+            + self.stall
+            + filling
+        )
 
 
 def stages(loader: Loader) -> Stages:
     """The stages of a loader's step, without the time in which a process waited for a core."""
     steps, fetches = measured(loader), loader.fetches()
-    load = _usual_load(fetches) if fetches else steps.wait * max(loader.workers, 1)
-    gap_cpu = mean(row[GAP_CPU] for row in loader.rows() if row[GAP] >= 0)
+    usual = usual_fetches(fetches)
+    load = undelayed(usual) if loader.workers and usual else steps.wait * max(loader.workers, 1)
+    load = max(load - OWN * mean(fetch["samples"] for fetch in usual), load / 5)
+    if not loader.workers:
+        load *= max(1 - total(fetches, "delay") / max(total(fetches, "wall"), 1e-9), 0.1)
+    rows, limit = loader.rows(), pause_limit(loader.rows())
+    gaps = [row for row in rows if row[GAP] >= 0 and row[GAP] - row[OTHERS] <= limit]
     epochs = loader.steady_epochs()
-    per_step = sum(epoch["ended"] - epoch["begun"] for epoch in epochs) / max(total(epochs, "count"), 1)
-    # The first batch of a pass is waited for as long as it takes to load: that is loading, too.
-    first = mean(fetch["wall"] for fetch in fetches) * len(epochs) / max(total(epochs, "count"), 1)
-    delay = mean(max(row[DELAY], 0.0) for row in loader.rows() if row[GAP] >= 0)
-    undelayed = 1 - total(fetches, "delay") / max(total(fetches, "wall"), 1e-9)
-    ready = [row[WAIT] for row in loader.rows() if row[3] > 0] if loader.workers else []
     return Stages(
-        load=(load if loader.workers else steps.wait) * max(undelayed, 0.1),
-        load_cpu=total(fetches, "cpu") / max(len(fetches), 1),
+        load=load,
+        load_cpu=mean(fetch["cpu"] for fetch in usual),
         workers=loader.workers,
         cores=cores(loader),
-        compute=max(steps.compute - delay, steps.compute / 10),
-        compute_cpu=gap_cpu,
-        hand_over=_hand_over(loader, ready),
-        rest=max(per_step - steps.wait - steps.compute - first, 0.0),
+        compute=mean(max(row[GAP] - row[OTHERS] - row[DELAY], 0.0) for row in gaps),
+        compute_cpu=mean(row[GAP_CPU] for row in gaps),
+        hand_over=_hand_over(loader) if loader.workers else 0.0,
+        rest=rest(loader),
+        passes=len(epochs) / max(total(epochs, "count"), 1),
+        stall=stall(loader, steps.compute) if loader.workers > 1 else 0.0,
     )
 
 
-def _hand_over(loader: Loader, ready: list[float]) -> float:
-    """What taking a batch costs that is ready; long waits for few parts have other reasons: busy cores."""
+def hand_over(nbytes: float) -> float:
+    """What taking a batch of few tensors costs the main process."""
+    return 0.0003 + nbytes / 4e9
+
+
+def _hand_over(loader: Loader) -> float:
+    """What taking a batch costs that is ready: measured where it has many parts, else little."""
     batches = loader.of("batch")
     parts = median(batch["parts"] for batch in batches)
     nbytes = median(batch["nbytes"] + 4 * batch["array_bytes"] for batch in batches)
-    usual = median(ready) if parts > 20 else quantile(ready, 0.1)
-    return min(usual, 0.001 + 0.0005 * parts + nbytes / 1e9)
-
-
-def _usual_load(fetches: list[Record]) -> float:
-    """Mean time of a fetch, without the first of each worker and pass where there are enough others."""
-    seen: set[tuple[str, int]] = set()
-    later = []
-    for fetch in fetches:
-        key = (fetch["epoch"], fetch["worker"])
-        later += [fetch["wall"]] if key in seen else []
-        seen.add(key)
-    return mean(later if len(later) >= len(fetches) / 2 else [fetch["wall"] for fetch in fetches])
+    ready = [row[WAIT] for row in loader.rows() if row[READY] > 0]
+    if parts <= MANY_PARTS or not ready:
+        return hand_over(nbytes)
+    return min(median(ready), 0.001 + 0.0005 * parts + nbytes / 1e9)
 
 
 def cores(loader: Loader) -> int:

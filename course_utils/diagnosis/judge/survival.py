@@ -2,12 +2,12 @@
 
 from collections import defaultdict
 
+from course_utils.diagnosis.facts.loaders import MANY_OBJECTS
 from course_utils.diagnosis.judge.evidence import Loader, median
 from course_utils.diagnosis.judge.finding import Finding
 
 MIB = 1 << 20
 GROWTH = 24 * MIB
-MANY_OBJECTS = 50_000
 
 
 def findings(loaders: list[Loader]) -> list[Finding]:

@@ -3,21 +3,22 @@
 from pathlib import Path
 from typing import Any
 
-from course_utils.diagnosis.judge import evidence, loading, pauses, results, survival
+from course_utils.diagnosis.judge import loading, pauses, records, results, survival
 from course_utils.diagnosis.judge.evidence import Loader, Record
+from course_utils.diagnosis.judge.fetches import fetch_of
 from course_utils.diagnosis.judge.finding import CAUSES, Finding
-from course_utils.diagnosis.judge.stages import measured, stages
+from course_utils.diagnosis.judge.stages import stages
+from course_utils.diagnosis.judge.steps import measured
 
 VERSION = 1
 MOST = 5
-LEAST_GAIN = 1.03
-FEW_STEPS = 8
+LEAST_GAIN, MOST_GAIN = 1.03, 10.0
 NOT_SPEED = ("result", "survival")
 
 
 def judge(folder: Path) -> dict[str, Any]:
     """Judge what was recorded in a folder; the result is what `--json` writes."""
-    mains, loaders, _ = evidence.read(folder)
+    mains, loaders, _ = records.read(folder)
     main = mains[0] if mains else {}
     training = [loader for loader in loaders if loader.training]
     chosen = max(training, key=lambda loader: loader.seconds, default=None)
@@ -41,7 +42,8 @@ def _findings(loaders: list[Loader], chosen: Loader | None) -> list[Finding]:
     wrong = results.findings(loaders) + survival.findings(loaders) + pauses.ranks(loaders)
     if chosen:
         others = [loader for loader in loaders if loader is not chosen and loader.main is chosen.main]
-        wrong += [*loading.findings(chosen), *pauses.findings(chosen, others)]
+        chosen.others = others
+        wrong += [*loading.findings(chosen), *pauses.findings(chosen)]
     return list({finding.cause: finding for finding in reversed(wrong)}.values())[::-1]
 
 
@@ -92,9 +94,13 @@ def _described(finding: Finding, gain: float | None, together: float | None) -> 
     return {
         "cause": finding.cause, "kind": cause.kind, "sentence": cause.sentence, "evidence": finding.evidence,
         "remedy": cause.remedy.replace("{cores}", str(_cores_of(finding))), "lesson": cause.lesson,
-        "gain": round(faster, 2) if faster else None,
-        "together": round(together, 2) if faster and together else None,
+        "gain": _rounded(faster), "together": _rounded(together if faster else None),
     }  # fmt: skip
+
+
+def _rounded(gain: float | None) -> float | None:
+    """Two digits; more than `MOST_GAIN` is not told apart: small times that were not seen would decide."""
+    return round(min(gain, MOST_GAIN), 2) if gain else None
 
 
 def _cores_of(finding: Finding) -> str:
@@ -109,7 +115,7 @@ def _verdict(found: list[Finding], chosen: Loader | None, main: Record) -> str:
             f"no batch of a DataLoader was seen ({steps} steps of optimizers): nothing can be said of loading"
         )
     steps = measured(chosen)
-    if steps.number < FEW_STEPS:
+    if steps.number < loading.FEW_STEPS:
         return f"too few steps to judge speed: {steps.number} after the first batch of an epoch"
     if found:
         return f"{len(found)} finding{'s' if len(found) > 1 else ''}"
@@ -118,12 +124,10 @@ def _verdict(found: list[Finding], chosen: Loader | None, main: Record) -> str:
     if steps.share < loading.WARNING:
         most = 1 / (1 - steps.share)
         return f"little to gain: {steps.share:.0%} of a step is waiting, at most {most:.2f} × as fast"
-    fetch, share = loading.fetch_of(chosen), f"{steps.share:.0%} of a step is waiting"
+    fetch, share = fetch_of(chosen), f"{steps.share:.0%} of a step is waiting"
     if loading.busy_machine(chosen, fetch, stages(chosen)):
         return f"{share}, because others use the cores; else nothing to gain"
-    if chosen.workers and stages(chosen).load / chosen.workers < loading.BOTTLENECK * (
-        steps.wait + steps.compute
-    ):
+    if chosen.workers and loading.in_time(chosen):
         return f"{share}, though workers deliver in time: busy cores?"
     if fetch.blocked > 0.5 and fetch.opens < 0.5:
         return f"{share} for a source that is no file (network, sleep, simulator)"
@@ -153,7 +157,7 @@ def _own_share(loader: Loader, main: Record) -> float:
 
 def _measured(loader: Loader) -> dict[str, Any]:
     """The numbers behind the bars of the report, in seconds, with the way they were measured."""
-    steps, stage, fetch = measured(loader), stages(loader), loading.fetch_of(loader)
+    steps, stage, fetch = measured(loader), stages(loader), fetch_of(loader)
     return {
         "steps": steps.number, "wait": steps.wait, "wait_spread": steps.spread, "compute": steps.compute,
         "share": steps.share, "workers": stage.workers, "cores": stage.cores, "load": stage.load,

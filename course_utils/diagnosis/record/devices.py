@@ -14,8 +14,11 @@ LARGE = 1 << 20
 
 
 def install(collector: Any) -> None:
-    """Replace the methods of tensors that wait for a device or copy to it."""
-    tensor: Any = sys.modules["torch"].Tensor
+    """Replace the methods of tensors that wait for a device or copy to it, where there is an accelerator."""
+    torch: Any = sys.modules["torch"]
+    if not torch.cuda.is_available():
+        return
+    tensor = torch.Tensor
     for name in WAITING:
         setattr(tensor, name, _waiting(getattr(tensor, name), collector))
     for name in COPYING:

@@ -1,7 +1,6 @@
 """Loaders that are not `DataLoader`: a class whose iterators are timed, or a function that makes a loader."""
 
 import importlib
-import sys
 from types import ModuleType
 from typing import Any
 
@@ -65,10 +64,7 @@ def watch(name: str) -> None:
 
         loader_class.__iter__ = timed
 
-    if module in sys.modules:
-        hook(sys.modules[module])
-    else:
-        sys.meta_path.insert(0, hooks.AfterImport({module: hook}))
+    hooks.after_import({module: hook})
 
 
 def iterate_loader(name: str) -> None:

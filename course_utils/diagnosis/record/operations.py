@@ -8,12 +8,20 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-FIELDS = ("opens", "stats", "failed", "listings", "decodes", "decode_seconds", "decoded", "cropped")
+FIELDS = (
+    "opens",
+    "stats",
+    "failed",
+    "listings",
+    "decodes",
+    "decode_seconds",
+    "load_seconds",
+    "decoded",
+    "cropped",
+)
 IGNORED = ("/proc", "/sys", "/dev", sys.prefix, sys.base_prefix)
-MOST_PATHS = 2_000
 
 counts: dict[str, float] = dict.fromkeys(FIELDS, 0)
-paths: set[int] = set()
 _active: set[int] = set()  # threads that are inside a fetch
 _inside: list[bool] = []  # a method of a picture that calls others
 _installed: set[str] = set()
@@ -28,7 +36,7 @@ def start() -> dict[str, float]:
 def stop(before: dict[str, float]) -> dict[str, float]:
     """Stop counting, and return what was counted."""
     _active.discard(threading.get_ident())
-    return {name: counts[name] - before[name] for name in FIELDS}
+    return {name: counts[name] - before.get(name, 0) for name in FIELDS}
 
 
 def install() -> None:
@@ -52,8 +60,6 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
         return
     if threading.get_ident() in _active and _is_data(arguments[0]):
         counts["opens" if event == "open" else "listings"] += 1
-        if event == "open" and len(paths) < MOST_PATHS:
-            paths.add(hash(arguments[0]))
 
 
 def _is_data(path: object) -> bool:
@@ -100,8 +106,10 @@ def _counted_load(load: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(load)
     def counted(image: Any, *args: Any, **kwargs: Any) -> Any:
         encoded = bool(getattr(image, "tile", None)) and threading.get_ident() in _active
+        begin = time.perf_counter()
         result = load(image, *args, **kwargs)
         if encoded:
+            counts["load_seconds"] += time.perf_counter() - begin
             counts["decodes"] += 1
             counts["decoded"] += image.size[0] * image.size[1]
         return result

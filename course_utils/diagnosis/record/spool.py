@@ -5,29 +5,25 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from functools import wraps
 from multiprocessing.util import Finalize
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 FLUSH_SECONDS = 0.3
-DETAILED = 3_000  # records of a kind; from then on every 16th
+DETAILED = 3_000  # records of a kind; each doubling of their number adds half as many
 
 P = ParamSpec("P")
+T = TypeVar("T")
 _complained: set[str] = set()
 
 
-def harmless(function: Callable[P, None]) -> Callable[P, None]:
-    """An error in our own code becomes one line on stderr, and the script continues."""
-
-    @wraps(function)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            function(*args, **kwargs)
-        except Exception as error:
-            complain(function.__qualname__, error)
-
-    return guarded
+def attempt(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+    """Call a function of ours; its error becomes one line on stderr, and the script continues."""
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        complain(function.__qualname__, error)
+        return None
 
 
 def complain(place: str, error: BaseException) -> None:
@@ -37,8 +33,13 @@ def complain(place: str, error: BaseException) -> None:
         sys.stderr.write(f"diagnosis: {place} failed, the script continues: {error!r}\n")
 
 
+def is_kept(count: int, detailed: int = DETAILED) -> bool:
+    """Whether the record with this number is written: of more and more, an ever smaller part."""
+    return count % (1 << (count // detailed).bit_length()) == 0
+
+
 class Spool:
-    """A file of JSON lines with bounded size."""
+    """A file of JSON lines whose size grows with the logarithm of the number of records."""
 
     def __init__(self, folder: str, name: str) -> None:
         self._path = Path(folder) / f"{name}.jsonl"
@@ -51,7 +52,7 @@ class Spool:
     def write(self, kind: str, **fields: Any) -> None:
         """Add a record; those of one kind are thinned out when there are many."""
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
-        if count > DETAILED and count % 16:
+        if not is_kept(count):
             return
         self._lines.append(json.dumps({"kind": kind, **fields}, default=str))
         if time.monotonic() - self._written > FLUSH_SECONDS or len(self._lines) > 200:

@@ -1,13 +1,12 @@
 """What reaches the workers: a picklable object in the place of `worker_init_fn`."""
 
 import os
-import time
 from collections.abc import Callable
 from typing import Any
 
 from course_utils.diagnosis.facts import process
-from course_utils.diagnosis.record.fetch import FetchLog
-from course_utils.diagnosis.record.spool import Spool, complain
+from course_utils.diagnosis.record.fetch import FetchLog, Own
+from course_utils.diagnosis.record.spool import Spool, attempt
 
 
 class Log:
@@ -38,28 +37,22 @@ class WorkerStart:
         files: dict[int, tuple[int, int]],
     ) -> None:
         self.function, self.folder, self.epoch, self.files = function, folder, epoch, files
-        self.parent, self.started = os.getpid(), process.now()
+        self.parent = os.getpid()
 
     def __call__(self, worker: int) -> None:
         """Run in the worker, after torch has seeded it and before its fetcher is made."""
-        entered = process.now()
         if self.function is not None:
             self.function(worker)
-        try:
-            self._begin(worker, entered)
-        except Exception as error:
-            complain("the start of a worker", error)
+        attempt(self._begin, worker)
 
-    def _begin(self, worker: int, entered: float) -> None:
+    def _begin(self, worker: int) -> None:
+        Own.next_state = 0.0
         Log.spool = Spool(self.folder, f"worker-{self.parent}-{os.getpid()}")
         Log.folder, Log.epoch, Log.worker, Log.latest = self.folder, self.epoch, worker, None
         inherited = {fd: key for fd, key in process.readable_files().items() if self.files.get(fd) == key}
         shared = {fd: process.same_description(fd, self.parent) for fd in inherited}
         Log.shared = {fd: known for fd, known in shared.items() if known is not False}
-        Log.spool.write(
-            "start", epoch=self.epoch, worker=worker, pid=os.getpid(), asked=self.started, entered=entered,
-            init=process.now() - entered, cpu=time.process_time(), shared=Log.shared,
-        )  # fmt: skip
+        Log.spool.write("start", epoch=self.epoch, worker=worker, pid=os.getpid(), shared=Log.shared)
         watch_fetchers()
 
 
@@ -74,20 +67,18 @@ def watch_fetchers() -> None:
 
     def watched_create(*args: Any, **kwargs: Any) -> Any:
         fetcher = create(*args, **kwargs)
-        if Log.spool is None:
-            return fetcher
-        try:
-            if Log.latest:
-                Log.latest.sampler.stop()
-                Log.latest.process_state()
-            if Log.latest and Log.worker >= 0:
-                iterator, _, number = Log.epoch.partition(".")
-                Log.epoch = f"{iterator}.{int(number) + 1}"
-            Log.latest = FetchLog(Log.spool, Log.epoch, Log.worker, Log.shared)
-            return Log.latest.attach(fetcher)
-        except Exception as error:
-            complain("the record of a fetcher", error)
-            return fetcher
+        return (attempt(_watch, fetcher) or fetcher) if Log.spool else fetcher
 
     watched_create.watched = True  # type: ignore[attr-defined]
     kind.create_fetcher = staticmethod(watched_create)
+
+
+def _watch(fetcher: Any) -> Any:
+    assert Log.spool is not None
+    if Log.latest:
+        Log.latest.close()
+        if Log.worker >= 0:
+            iterator, _, number = Log.epoch.partition(".")
+            Log.epoch = f"{iterator}.{int(number) + 1}"
+    Log.latest = FetchLog(Log.spool, Log.epoch, Log.worker, Log.shared)
+    return Log.latest.attach(fetcher)

@@ -3,7 +3,8 @@
 from html import escape
 from typing import Any
 
-from course_utils.diagnosis.judge import stages
+from course_utils.diagnosis.judge.steps import ms
+from course_utils.diagnosis.show.terminal import times
 from course_utils.diagnosis.show.trace import spans
 
 SHOWN = 24  # batches in the timeline
@@ -15,12 +16,12 @@ STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;color:var(--text);background:var(--back);max-width:56rem;
 margin:0 auto;padding:1rem}
 h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}pre{background:var(--soft);padding:.7rem;
-overflow-x:auto;font-size:.85rem}
+white-space:pre-wrap;overflow-wrap:anywhere;font-size:.85rem}
 article{border-left:4px solid var(--wait);padding-left:1rem;margin:1.2rem 0}svg{width:100%;height:auto}
 table{border-collapse:collapse}td{padding:.15rem .8rem .15rem 0}
 .bar{display:flex;height:1.4rem;border-radius:4px;overflow:hidden}
 .bar span{display:block}.dim{color:var(--dim)}.gain{float:right;font-weight:600}
-text{fill:var(--text);font-size:11px}
+text{fill:var(--text);font-size:14px}
 """
 
 
@@ -50,7 +51,7 @@ def page(report: dict[str, Any], records: list[dict[str, Any]]) -> str:
 
 
 def _finding(finding: dict[str, Any]) -> str:
-    gain = f"<span class=gain>{finding['gain']:.1f} × as fast</span>" if finding["gain"] else ""
+    gain = f"<span class=gain>{times(finding['gain'])} as fast</span>" if finding["gain"] else ""
     evidence = "".join(f"<li>{escape(line)}" for line in finding["evidence"])
     return (
         f"<article>{gain}<h2>{escape(finding['cause'].replace('_', ' '))}</h2>"
@@ -61,8 +62,8 @@ def _finding(finding: dict[str, Any]) -> str:
 
 def _step_parts(numbers: dict[str, Any]) -> list[tuple[str, float, str, str]]:
     return [
-        ("waiting", numbers["wait"], "var(--wait)", stages.ms(numbers["wait"])),
-        ("computing", numbers["compute"], "var(--work)", stages.ms(numbers["compute"])),
+        ("waiting", numbers["wait"], "var(--wait)", ms(numbers["wait"])),
+        ("computing", numbers["compute"], "var(--work)", ms(numbers["compute"])),
     ]
 
 
@@ -98,7 +99,7 @@ def _table(numbers: dict[str, Any]) -> str:
         ("listings a sample", f"{fetch['listings']:.2f}"),
         ("read a sample, used", f"{fetch['read'] / 1024:.1f} KiB, {fetch['used'] / 1024:.1f} KiB"),
         ("parts of a batch, bytes", f"{fetch['parts']:.0f}, {fetch['nbytes'] / 2**20:.2f} MiB"),
-        ("epochs", ", ".join(stages.ms(seconds) for seconds in numbers["epochs"][:12])),
+        ("epochs", ", ".join(ms(seconds) for seconds in numbers["epochs"][:12])),
     ]
     return "<table>" + "".join(f"<tr><td>{escape(a)}<td>{escape(b)}" for a, b in rows) + "</table>"
 
@@ -116,12 +117,17 @@ def _timeline(records: list[dict[str, Any]]) -> str:
     for row, (_, lane, pid) in enumerate(lanes):
         drawn.append(f'<text x=0 y="{row * 26 + 15}">{escape(lane)}</text>')
         for _, _, name, start, seconds in (span for span in shown if span[:2] == (pid, lane)):
-            left = 110 + 690 * max(start - begin, 0) / (end - begin)
-            width = 690 * (min(start + seconds, end) - max(start, begin)) / (end - begin)
+            left = 110 + 390 * max(start - begin, 0) / (end - begin)
+            width = 390 * (min(start + seconds, end) - max(start, begin)) / (end - begin)
             drawn.append(
                 f'<rect x="{left:.1f}" y="{row * 26 + 2}" width="{max(width, 0.4):.1f}" height=20 '
                 f'fill="{COLOURS[name]}"/>'
             )
-    legend = " · ".join(f'<span style="color:{colour}">■</span> {name}' for name, colour in COLOURS.items())
-    head = f'<svg viewBox="0 0 800 {len(lanes) * 26}" role=img aria-label="timeline">'
-    return f"{head}{''.join(drawn)}</svg><p>{legend}; {stages.ms(end - begin)} in all</p>"
+    drawn_kinds = {span[2] for span in shown}
+    legend = " · ".join(
+        f'<span style="color:{colour}">■</span> {name}'
+        for name, colour in COLOURS.items()
+        if name in drawn_kinds
+    )
+    head = f'<svg viewBox="0 0 500 {len(lanes) * 26}" role=img aria-label="timeline">'
+    return f"{head}{''.join(drawn)}</svg><p>{legend}; {ms(end - begin)} in all</p>"

@@ -3,7 +3,8 @@
 import textwrap
 from typing import Any
 
-from course_utils.diagnosis.judge import stages
+from course_utils.diagnosis.judge.steps import ms
+from course_utils.diagnosis.judge.verdict import MOST_GAIN
 
 WIDTH, MOST_LINES, BAR = 100, 40, 30
 
@@ -31,26 +32,26 @@ def _measured(numbers: dict[str, Any]) -> list[str]:
     low, high = numbers["wait_spread"]
     filled = round(BAR * numbers["share"])
     where = f"{numbers['workers']} workers" if numbers["workers"] else "the main process"
-    spread = f"{stages.ms(low)} to {stages.ms(high)}"
-    waiting = f"{numbers['share']:.0%} waiting: {stages.ms(numbers['wait'])} ({spread})"
+    spread = f"{ms(low)} to {ms(high)}"
+    waiting = f"{numbers['share']:.0%} waiting: {ms(numbers['wait'])} ({spread})"
     parts = (
         f"{fetch['cpu']:.0%} on a core, {fetch['blocked']:.0%} blocked, {fetch['delay']:.0%} waiting for one"
     )
     bar = "█" * filled + "░" * (BAR - filled)
-    computing = stages.ms(numbers["compute"])
+    computing = ms(numbers["compute"])
     work = f"pictures {fetch['decode']:.0%}, collate {fetch['collate']:.0%}"
     files = f"{fetch['opens']:.1f} opens, {fetch['looked']:.1f} look-ups, {fetch['read'] / 1024:.1f} KiB read"
     return [
         f"  a step   {bar}  {waiting}, {computing} computing",
-        f"  a batch  {stages.ms(numbers['load'])} in {where}: {parts}",
+        f"  a batch  {ms(numbers['load'])} in {where}: {parts}",
         f"           {work}; a sample: {files}",
     ]
 
 
 def _finding(place: int, finding: dict[str, Any]) -> list[str]:
-    gain = f"  [{finding['gain']:.1f} × as fast]" if finding["gain"] else ""
+    gain = f"  [{times(finding['gain'])} as fast]" if finding["gain"] else ""
     if finding["gain"] and finding["together"] and finding["together"] > finding["gain"] * 1.05:
-        gain = f"{gain[:-1]}, {finding['together']:.1f} × with those above]"
+        gain = f"{gain[:-1]}, {times(finding['together'])} with those above]"
     evidence = textwrap.wrap("; ".join(finding["evidence"]), WIDTH - 3)[:2]
     remedy = [f"     {line}" for line in finding["remedy"].splitlines()[:4]]
     return [
@@ -63,6 +64,11 @@ def _finding(place: int, finding: dict[str, Any]) -> list[str]:
     ]
 
 
+def times(gain: float) -> str:
+    """A gain in words."""
+    return f"{gain:.1f} ×" if gain < MOST_GAIN else f"at least {MOST_GAIN:.0f} ×"
+
+
 def _cut(said: list[str]) -> list[str]:
     """Leave out empty lines, then remedies, if there are too many lines."""
     for leave_out in ("", "     "):
@@ -73,4 +79,4 @@ def _cut(said: list[str]) -> list[str]:
 
 
 def _ceiling(ceiling: dict[str, Any]) -> str:
-    return ceiling.get("why_not") or f"{stages.ms(ceiling['step'])} a step, {ceiling['gain']} × as fast"
+    return ceiling.get("why_not") or f"{ms(ceiling['step'])} a step, {ceiling['gain']} × as fast"
