@@ -18,9 +18,9 @@ from typing import Any, Generic, TypedDict, TypeVar, get_type_hints
 import numpy as np
 
 from course_utils.checks.core import evidence
-from course_utils.checks.core.running_threads import LIBRARY_PREFIXES, threads_of_cells
 from course_utils.checks.core.student_output import each_line_once
 from course_utils.checks.world import BaseWorld, Handle, open_world
+from course_utils.system import LIBRARY_PREFIXES, threads_of_cells
 
 NO_ANSWER = "no_answer_found"  # the name of the mistake where no cell defines what the check asks for
 NOT_WRITTEN_YET = "not_written_yet"  # the name of the mistake in an answer cell as it was released

@@ -9,7 +9,7 @@ import pytest
 from nbclient import NotebookClient
 
 from course_utils.checks.core.check import NOT_WRITTEN_YET, Check, CheckFailed, Mistake
-from course_utils.checks.core.running_threads import threads_of_cells
+from course_utils.system import threads_of_cells
 
 # A kernel starts a thread for an output above 64 kB, and a loader that fails leaves the one of its queue.
 CELLS = (
