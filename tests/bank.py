@@ -16,9 +16,10 @@ its solution cell, or a diff against another answer to the exercise:
     +        pass
     ```
 
-`mistake` is the name of the mistake that the check finds, `needs` a command that the answer starts, `from`
-the answer that the diff changes. A block below `@@` holds context lines ( ), removed lines (-) and added
-lines (+). There are no line numbers: its context and removed lines together occur in one place only.
+`mistake` is the name of the mistake that the check finds, `says` a part of its message, `needs` a command
+that the answer starts, `from` the answer that the diff changes. A block below `@@` holds context lines ( ),
+removed lines (-) and added lines (+). There are no line numbers: its context and removed lines together occur
+in one place only.
 """
 
 import re
@@ -36,7 +37,7 @@ _SECTION = re.compile(
     r"## (?P<name>(?:right|wrong)_\w+)\n\n(?P<facts>(?:- \w+: .+\n)*)\n?"
     r"```(?P<kind>python|diff)\n(?P<body>(?:.*\n)*?)```\n*"
 )
-_FACTS = {"mistake", "from", "needs"}
+_FACTS = {"mistake", "says", "from", "needs"}
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Answer:
         path: The file of its exercise.
         name: The name of its section.
         source: The source of the solution cell.
-        facts: Its `mistake`, `from` and `needs`, where given.
+        facts: Its `mistake`, `says`, `from` and `needs`, where given.
     """
 
     path: Path

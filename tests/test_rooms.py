@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "course_utils.pipeline": {"data", "figures", "loading", "paths", "system", "training"},
     "course_utils.scaling": {"figures", "pipeline", "storage"},
     "course_utils.sliders": {"figures", "pipeline", "scaling", "storage"},
-    "course_utils.checks.core": {"checks.world", "data"},
+    "course_utils.checks.core": {"checks.world", "data", "system"},
     "course_utils.checks.input_pipeline": {"checks.core", "checks.world", "system"},
     "course_utils.checks.jpeg_vs_zip": {"checks.core", "checks.world", "data", "storage", "system"},
     "course_utils.checks.multi_worker_handles": {"checks.core", "system"},

@@ -26,6 +26,7 @@ IDLE_ROW = "idle"
 MAX_WORKER_LANES = 8
 # Inches: what a notebook shows without scaling it down, and one chart alone.
 FULL_WIDTH = 10.4
+FULL_PIXELS = 1_000  # what is narrower than one of them is not seen
 CHART_WIDTH = 7.0
 LONGEST_TITLE = 62
 
@@ -151,6 +152,7 @@ def draw_runs(
         draw_run(run, axes, skip, until)
     for axes in grid.flat[len(runs) :]:
         axes.set_axis_off()
-    patches = legend_patches({s.stage for r in runs for s in r.spans})
+    visible = {s.stage for r in runs for s in r.spans if s.end - s.start > until / FULL_PIXELS}
+    patches = legend_patches(visible)
     figure.legend(handles=patches, ncols=len(patches), loc="outside lower center", frameon=False)
     return figure

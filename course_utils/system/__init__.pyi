@@ -20,5 +20,7 @@ from .memory_limit import limit_memory_growth as limit_memory_growth
 from .open_files import file_positions as file_positions
 from .parent_watch import die_with_parent as die_with_parent
 from .process_tree import kill_process_tree as kill_process_tree
+from .threads import LIBRARY_PREFIXES as LIBRARY_PREFIXES
 from .threads import one_thread as one_thread
+from .threads import threads_of_cells as threads_of_cells
 from .transient_errors import retry_transient as retry_transient

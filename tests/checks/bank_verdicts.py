@@ -59,6 +59,7 @@ def assert_verdict(answer: Answer, seeds: range = range(1)) -> None:
     answer.skip_if_command_missing()
     found = [verdict(answer, seed) for seed in seeds]
     assert [one.mistake for one in found] == [answer.mistake] * len(found), found
+    assert all(answer.facts.get("says", "") in one.message for one in found), found
     if not answer.mistake:
         assert len({one.message for one in found}) == 1, found
 

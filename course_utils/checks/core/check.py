@@ -7,13 +7,10 @@ student's code must not be able to forge lives in the check's world, outside the
 
 import contextlib
 import sys
-import sysconfig
-import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from textwrap import fill
 from types import ModuleType
 from typing import Any, Generic, TypedDict, TypeVar, get_type_hints
@@ -23,13 +20,8 @@ import numpy as np
 from course_utils.checks.core import evidence
 from course_utils.checks.core.student_output import each_line_once
 from course_utils.checks.world import BaseWorld, Handle, open_world
+from course_utils.system import LIBRARY_PREFIXES, threads_of_cells
 
-# Files of Python, of installed packages and of this package hold no student's code.
-LIBRARY_PREFIXES = (
-    *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
-    str(Path(__file__).parents[2]),
-    "<frozen",
-)
 NO_ANSWER = "no_answer_found"  # the name of the mistake where no cell defines what the check asks for
 NOT_WRITTEN_YET = "not_written_yet"  # the name of the mistake in an answer cell as it was released
 _WHERE = " (in line "  # begins the line of code in the report of a crash
@@ -40,17 +32,6 @@ DIFFERS_BY_PROCESS = (
     "of a set of texts, another os.getpid() and id(); each draws anew what a cell draws when it runs, and "
     "finds other files in /tmp. Compute the result from the arguments alone; sort what comes out of a set."
 )
-_EARLIER_THREADS = set(threading.enumerate())  # those of a notebook's kernel
-# Those of the check's own world, of event loops, and of progress bars.
-_NOT_OF_CELLS = ("world", "asyncio", "tqdm_monitor")
-
-
-def _threads_of_cells() -> list[threading.Thread]:
-    """Return the threads that cells have left running."""
-    later = [thread for thread in threading.enumerate() if thread not in _EARLIER_THREADS]
-    return [thread for thread in later if not thread.name.startswith(_NOT_OF_CELLS)]
-
-
 MAX_ERROR = 500  # characters
 LINE_WIDTH = 76  # characters: narrower than a notebook in a window of 800 pixels, or the formgrader
 Inputs = dict[str, Any]
@@ -172,7 +153,7 @@ class Check:
         """Run the probe on encoded inputs; return its encoded evidence, or the report of a crash."""
         handles = () if handle is None else (handle,)
         try:
-            left = [thread.name for thread in _threads_of_cells()]
+            left = threads_of_cells()
             threads = {"threads": left} if left else {}
             found = self.probe(evidence.decode(inputs), *handles, *answers)
             return evidence.encode({"evidence": found, **threads})
@@ -219,7 +200,8 @@ class Check:
                 raise Mistake("differs_by_process", DIFFERS_BY_PROCESS)
             return sentence
         except Mistake as mistake:
-            if threads := found.get("threads"):
+            threads = found.get("threads")
+            if threads and mistake.name != NOT_WRITTEN_YET:
                 mistake.add(
                     f" While the check ran, a thread of another cell was running ({threads[0][:99]}) and may "
                     "be the reason: end it, or wait for its end (join), before the check."

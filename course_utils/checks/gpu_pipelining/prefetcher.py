@@ -1,13 +1,13 @@
 """Check a wrapper that copies the next batch to the device while the current one is computed."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import pairwise, zip_longest
 from typing import Any, TypedDict
 
 import numpy as np
 
-from course_utils.checks.core import Attempt, Inputs, Mistake, Truth, attempt, value_of
+from course_utils.checks.core import NOT_WRITTEN_YET, Attempt, Inputs, Mistake, Truth, attempt, value_of
 from course_utils.checks.world import BaseWorld, Handle, Part
 from course_utils.fakes import FOR_USERS, DeviceBatch, FakeCuda, GpuEngine, HostBatch
 
@@ -114,16 +114,25 @@ def _scenario(rng: np.random.Generator, times: Times, batches: int) -> Scenario:
     }
 
 
-def probe(inputs: Inputs, world: Handle, prefetch: Callable[..., Iterable[Any]]) -> Attempt:
+def probe(inputs: Inputs, world: Handle, prefetch: Callable[..., Iterable[Any]]) -> list[Attempt]:
     """Train through the wrapper on simulated GPUs, which record what happens on them.
 
     Returns:
-        The error of the two epochs that are read in turn, if there was one.
+        The error, if there was one, of each epoch up to the first that has one; last of the two that are read
+        alternately.
     """
     epochs = [_train(world.part(1 + number), prefetch) for number in range(inputs["epochs"])]
-    for epoch in epochs[:-2]:
-        deque(epoch, maxlen=0)
-    return attempt(lambda: deque(zip_longest(*epochs[-2:]), maxlen=0).clear())
+    found = []
+    for steps in (*epochs[:-2], zip_longest(*epochs[-2:])):
+        found.append(attempt(partial(_go_through, steps)))
+        if "error" in found[-1]:
+            break
+    return found
+
+
+def _go_through(steps: Iterator[object]) -> None:
+    for _ in steps:
+        pass
 
 
 class Loader:
@@ -150,12 +159,14 @@ def _train(epoch: Handle, prefetch: Callable[..., Iterable[Any]]) -> Iterator[No
     gpu.call("finish")
 
 
-def judge(truth: Truth, found: Attempt, world: World) -> str:
+def judge(truth: Truth, found: list[Attempt], world: World) -> str:
     """Check every epoch: all batches arrive, no race occurs, and it is as fast as overlap allows."""
     epochs = list(zip(truth["scenarios"], world.epochs, strict=True))
+    for (scenario, _), attempted in zip(epochs[:-2], found, strict=False):
+        _expect_no_crash(scenario, attempted)
     _expect_right(epochs[:-2])
     try:
-        value_of(found)
+        value_of(found[-1])
         _expect_right(epochs[-2:])
     except Mistake as mistake:
         raise Mistake(
@@ -169,6 +180,23 @@ def judge(truth: Truth, found: Attempt, world: World) -> str:
         "Every batch arrives once and in order, no kernel reads memory before its copy is done or after it "
         "was freed, and an epoch takes as long as the longest of loading, copying and computing."
     )
+
+
+def _expect_no_crash(scenario: Scenario, attempted: Attempt) -> None:
+    error = attempted.get("error", "")
+    if "torch.cuda" in error or "CUDA" in error or "NVIDIA" in error:
+        raise Mistake(
+            "uses_torch_cuda",
+            "Your code uses torch.cuda. Use the argument `cuda`, which is the fake here: its streams, events "
+            f"and current stream know nothing of the real device. ({error})",
+        )
+    try:
+        value_of(attempted)
+    except Mistake as mistake:
+        if scenario["batches"] or mistake.name == NOT_WRITTEN_YET:
+            raise
+        message = f"With an empty loader, which yields nothing: {mistake.message}"
+        raise Mistake(mistake.name, message) from mistake
 
 
 def _expect_right(epochs: list[tuple[Scenario, Epoch]]) -> None:
@@ -220,7 +248,8 @@ def _expect_no_race(scenario: Scenario, epoch: Epoch) -> None:
             "memory_reused",
             "A batch is overwritten while a kernel still reads it. The memory was allocated on the side "
             "stream, and the allocator does not know that the computing stream uses it. Call record_stream "
-            "on each tensor, or keep a reference to the batch until an event shows that its kernel is done.",
+            "on each tensor, with the stream that *computes*, or keep a reference to the batch until an "
+            "event shows that its kernel is done.",
         )
 
 

@@ -1,6 +1,7 @@
 """Check that a dataset is lazy and indexed like a Python sequence."""
 
 import itertools
+import operator
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypedDict
@@ -23,9 +24,9 @@ from course_utils.checks.world import Handle
 
 
 class Found(TypedDict):
-    """The length that each dataset gives, whatever it is, and of how many samples a `for` loop is."""
+    """The length that each dataset gives, or the type of what is none; of how many samples a loop is."""
 
-    lengths: list[int | float | str | None]
+    lengths: list[int | str]
     loop: AttemptOf[int | None]
 
 
@@ -53,8 +54,15 @@ def probe(inputs: Inputs, world: Handle, dataset_class: Callable[..., Any]) -> F
     datasets.append(dataset_class(MinimalCollection(world, PLAIN, n)))
     datasets += [dataset_class(kind(numbers), transforms[k]) for k, kind in KINDS.items()]
     datasets.append(empty)
-    lengths = [dataset.__len__() for dataset in datasets]  # len() refuses a negative one
+    lengths = [_plain(dataset.__len__()) for dataset in datasets]  # len() refuses a negative one
     return {"lengths": lengths, "loop": attempt(lambda: _access_all(world, datasets, n))}
+
+
+def _plain(length: Any) -> int | str:  # noqa: ANN401 - whatever the student returns
+    try:
+        return operator.index(length)
+    except TypeError:
+        return type_name(length)
 
 
 def _access_all(world: Handle, datasets: list[Any], n: int) -> int | None:
@@ -122,7 +130,11 @@ def _judge_laziness(world: World) -> None:
         raise Mistake("reads_everything", "Reading one sample must read one item: access only items[index].")
 
 
-def _judge_lengths(world: World, lengths: list[int | float | str | None]) -> None:
+def _judge_lengths(world: World, lengths: list[int | str]) -> None:
+    if "NoneType" in lengths:
+        raise Mistake("wrong_length", "len(dataset) is None: return a number from `__len__`.")
+    if others := [length for length in lengths if isinstance(length, str)]:
+        raise Mistake("wrong_length", f"`__len__` must return an integer; yours returns a {others[0]}.")
     if len(set(lengths)) == 1:
         raise Mistake(
             "shared_between_datasets",

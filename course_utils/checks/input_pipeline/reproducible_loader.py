@@ -113,6 +113,13 @@ def _judge_seeds(epochs: list[list[np.ndarray]]) -> None:
             "ignores_seed",
             "Another seed must give another order, and other random numbers for each sample.",
         )
+    if _same_epochs(epochs[FIRST][1:2], epochs[OTHER_SEED]):
+        raise Mistake(
+            "seed_plus_epoch",
+            "The second epoch with a seed is the first epoch with the next seed, as seed + epoch gives: two "
+            "trainings with different seeds see nearly the same data. Seed a generator once, or take "
+            "np.random.SeedSequence([seed, epoch]).",
+        )
     if not _same_epochs(epochs[ZERO[0]], epochs[ZERO[1]]):
         raise Mistake(
             "seed_0_taken_for_none",

@@ -60,6 +60,13 @@ def expect_warm_rate(rate: float | str, epochs: list[EpochRecord], batch_size: i
     later = warm_epochs(epochs)
     if _is_one_of(rate, _rates(later)):
         return
+    single = [epoch["number"] for epoch in later if _is_one_of(rate, _rates([epoch]))]
+    if single and _is_one_of(rate, _rates(epochs)):
+        raise Mistake(
+            "a_single_epoch",
+            f"Your warm rate is that of epoch {single[0]} alone, or the median of all {len(epochs)} epochs: "
+            "take all epochs after number 0.",
+        )
     if _is_one_of(rate, _rates(epochs)):
         raise Mistake(
             "cold_in_the_mean",

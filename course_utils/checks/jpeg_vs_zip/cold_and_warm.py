@@ -110,6 +110,12 @@ def _number(rate: Any) -> float | str:  # noqa: ANN401 - the student's rate
 def judge(truth: Truth, found: Evidence, world: World) -> str:
     """Check which images were read, and that both rates follow from the measured epochs."""
     for number, (settings, measured) in enumerate(zip(truth["settings"], found, strict=True)):
+        if "'cold_start'" in measured.get("error", ""):
+            raise Mistake(
+                "other_benchmark",
+                "Your function calls the `benchmark` of section 2, which knows no `cold_start`: its cell was "
+                "run again. Run the cell with `from course_utils.measure import benchmark` again.",
+            )
         _judge_measurement(settings, value_of(measured), world.measurements[number], world.reads[number])
     return (
         "Every epoch read all images; the cold rate is that of the first epoch, the warm rate that of the "

@@ -189,7 +189,7 @@ def _expect_names(members: set[str], truth: DrawnFolder, emptied: int) -> None:
     if inner:
         raise Mistake(
             "searches_subfolders",
-            f"{inner[0]} was packed, but that image is in a subfolder, {SUBFOLDER}: pack only the files "
+            f"{inner[0]} was packed, but that image is in the subfolder `{SUBFOLDER}/`: pack only the files "
             "directly in the folder (`glob`, not `rglob`; `zip` without -r).",
         )
     nested = [name for name in sorted(members) if set(name[:-1]) & {"/", "\\"}]

@@ -8,8 +8,8 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from course_utils.checks.core import AttemptOf, Mistake, attempt, value_of
-from course_utils.system import in_child
+from course_utils.checks.core import AttemptOf, Mistake, attempt, crash_report, value_of
+from course_utils.system import ChildDiedError, in_child
 
 STRIDE = 61  # touches every page of memory: a Python integer takes 32 bytes, a page has 4,096
 # Seconds of processor time for what takes hundredths of one: no load of the machine changes a verdict.
@@ -40,8 +40,11 @@ def read(labels: Any, indices: range) -> np.ndarray:  # noqa: ANN401 - the stude
 
 def read_in_child(labels: Any, start: int, count: int) -> AttemptOf[LabelsRead]:  # noqa: ANN401
     """Read labels in a forked process, so that what is loaded only there stays there."""
-    read_there: AttemptOf[LabelsRead] = in_child(attempt, lambda: _read_patiently(labels, start, count))
-    return read_there
+    try:
+        read_there: AttemptOf[LabelsRead] = in_child(attempt, lambda: _read_patiently(labels, start, count))
+        return read_there
+    except ChildDiedError as error:
+        return {"error": crash_report(error)}
 
 
 def _read_patiently(labels: Any, start: int, count: int) -> LabelsRead:  # noqa: ANN401

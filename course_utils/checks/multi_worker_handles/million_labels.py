@@ -174,6 +174,12 @@ def _expect_own_labels(found: Reads, few: np.ndarray) -> None:
     advice = (
         "Return a new object each time, with labels of its own: do not keep them in the module or the class."
     )
+    if "SIGBUS" in found["again"].get("error", ""):  # the file that they are mapped from became shorter
+        raise Mistake(
+            "labels_of_another_file",
+            "The second call overwrote the file that the labels of the first are mapped from: write one file "
+            "for each call, or keep the array in memory.",
+        )
     if not same_labels(found["first"], found["again"]):
         raise Mistake(
             "labels_of_another_file", f"{after}the labels of the first file were no longer the same. {advice}"

@@ -1,5 +1,4 @@
 import sys
-import threading
 from typing import TypedDict
 
 import pytest
@@ -7,7 +6,7 @@ import torch
 import torch.utils.data
 from IPython.core.formatters import DisplayFormatter
 
-from course_utils.checks.core import check, evidence
+from course_utils.checks.core import evidence
 from course_utils.checks.core.check import Check, CheckFailed, Mistake, wrap
 
 
@@ -22,11 +21,6 @@ adding = Check(
     probe=lambda inputs, add: {"sum": add(inputs["numbers"])},
     judge=_judge,
 )
-
-
-@pytest.fixture(autouse=True)
-def threads_of_other_tests(monkeypatch):
-    monkeypatch.setattr(check, "_EARLIER_THREADS", set(threading.enumerate()))
 
 
 def test_right_answer_prints_its_verdict_and_displays_no_value(capsys):
@@ -166,21 +160,6 @@ def test_whatever_a_judge_raises_on_evidence_is_a_mistake(error):
 def test_verdict_fits_a_notebook_in_a_window_of_800_pixels():
     """There JupyterLab shows 78 characters in a line, and breaks longer ones within a word."""
     assert max(map(len, wrap("a word, " * 100).splitlines())) <= 78
-
-
-def test_thread_that_a_cell_has_left_is_named_where_an_answer_is_wrong():
-    ended = threading.Event()
-    thread = threading.Thread(target=ended.wait, name="training")
-    thread.start()
-    try:
-        assert adding(sum).message == "adds numbers"
-        with pytest.raises(CheckFailed, match=r"Add all the numbers\. While .* running \(training\)"):
-            adding(max)
-    finally:
-        ended.set()
-        thread.join()
-    with pytest.raises(CheckFailed, match=r"^Add all the numbers\.$"):
-        adding(max)
 
 
 def test_what_an_answer_prints_again_and_again_is_shown_once(capsys):
