@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "course_utils.distributed": {"cropping", "data", "distributed.batch", "loading", "system", "training"},
     "course_utils.distributed.batch": {"scratch", "system"},
     "course_utils.diagnosis": {"diagnosis.judge", "diagnosis.record", "diagnosis.show"},
+    "course_utils.diagnosis.judge": {"diagnosis.facts"},
     "course_utils.diagnosis.record": {"diagnosis.facts"},
     "course_utils.diagnosis.show": {"diagnosis.judge"},
     "course_utils.formats": {"data", "system"},

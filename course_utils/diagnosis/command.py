@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
             spool.complain("the report", error)
 
     atexit.register(finish)
-    hooks.install(str(run.folder), replay=options.replay)
+    script.watch(str(run.folder), replay=options.replay)
     for name in options.iterate:
         foreign.watch(name)
     try:

@@ -1,4 +1,4 @@
-"""Run a script or a module as `__main__`, as Python itself would."""
+"""Watch and run a script or a module as `__main__`, as Python itself would."""
 
 import os
 import runpy
@@ -8,6 +8,7 @@ import types
 from pathlib import Path
 
 import course_utils
+from course_utils.diagnosis.record import hooks, iterators, training
 
 OURS = str(Path(__file__).parent)
 RUNNERS = (OURS, "<frozen runpy>", "<frozen importlib")
@@ -23,6 +24,25 @@ def prepare(script: str, arguments: list[str], is_module: bool) -> None:
         path.insert(0, folder)
     # Workers that are spawned import this package by the path; it comes last.
     sys.path[:] = path if root in path else [*path, root]
+
+
+def watch(folder: str, replay: bool = False) -> None:
+    """Record into `folder` once the script has imported torch; it may set variables that torch reads then.
+
+    Args:
+        folder: Of the records.
+        replay: Whether the loaders repeat one cached batch.
+    """
+    hooks.Hooks.folder, hooks.Hooks.replay = folder, replay
+    hooks.after_import({"torch.utils.data.dataloader": iterators.hook, **training.ACTIONS})
+    os.register_at_fork(after_in_child=_forget)
+
+
+def _forget() -> None:
+    """A forked process starts without the records of its parent."""
+    from course_utils.diagnosis.record.worker import Log  # imports torch
+
+    hooks.Hooks.collector, Log.spool, Log.latest = None, None, None
 
 
 def run(script: str, is_module: bool) -> int:

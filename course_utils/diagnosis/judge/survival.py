@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from course_utils.diagnosis.facts.loaders import MANY_OBJECTS
+from course_utils.diagnosis.facts import loaders as facts
 from course_utils.diagnosis.judge.evidence import Loader, median
 from course_utils.diagnosis.judge.finding import Finding
 
@@ -33,7 +33,7 @@ def shared_memory(loader: Loader) -> Finding | None:
 def copied_on_write(loader: Loader) -> Finding | None:
     """Private memory that grows as much as shared memory shrinks."""
     objects = loader.settings["objects"]
-    if loader.settings["start"] != "fork" or objects < MANY_OBJECTS:
+    if loader.settings["start"] != "fork" or objects < facts.MANY_OBJECTS:
         return None
     by_worker: dict[int, list[dict[str, int]]] = defaultdict(list)
     for record in loader.of("process"):

@@ -1,12 +1,8 @@
-"""The state of the hooks, and their installation when the script imports torch, not before.
-
-A script may set variables that torch reads at its import.
-"""
+"""The state of the hooks, and actions that wait until the script has imported a module."""
 
 import importlib.abc
 import importlib.machinery
 import importlib.util
-import os
 import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -55,22 +51,6 @@ def after_import(actions: dict[str, Action]) -> None:
     for name in [name for name in actions if name in sys.modules]:
         attempt(actions.pop(name), sys.modules[name])
     sys.meta_path.insert(0, AfterImport(actions))
-
-
-def install(folder: str, replay: bool = False) -> None:
-    """Record into `folder` from the moment at which the script imports torch."""
-    from course_utils.diagnosis.record import iterators, training
-
-    Hooks.folder, Hooks.replay = folder, replay
-    after_import({"torch.utils.data.dataloader": iterators.hook, **training.ACTIONS})
-    os.register_at_fork(after_in_child=_forget)
-
-
-def _forget() -> None:
-    """A forked process starts without the records of its parent."""
-    from course_utils.diagnosis.record.worker import Log
-
-    Hooks.collector, Log.spool, Log.latest = None, None, None
 
 
 def collector() -> Any:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from course_utils.diagnosis.judge.steps import ms
+from course_utils.diagnosis.judge import steps as measured
 
 
 def compare(before: dict[str, Any], after: dict[str, Any]) -> str:
@@ -13,7 +13,7 @@ def compare(before: dict[str, Any], after: dict[str, Any]) -> str:
     for name in ("wait", "compute", "load"):
         one, other = before["measured"].get(name), after["measured"].get(name)
         if one is not None and other is not None:
-            said.append(f"{name + ':':9} {ms(one)} → {ms(other)}")
+            said.append(f"{name + ':':9} {measured.ms(one)} → {measured.ms(other)}")
     speed = _step(before) / _step(after) if _step(before) and _step(after) else None
     said.append(f"a step:   {speed:.2f} × as fast" if speed else "a step:   not measured in both")
     for cause, finding in causes.items():

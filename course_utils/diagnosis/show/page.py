@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any
 
-from course_utils.diagnosis.judge.steps import ms
+from course_utils.diagnosis.judge import steps as measured
 from course_utils.diagnosis.show.terminal import times
 from course_utils.diagnosis.show.trace import spans
 
@@ -62,8 +62,8 @@ def _finding(finding: dict[str, Any]) -> str:
 
 def _step_parts(numbers: dict[str, Any]) -> list[tuple[str, float, str, str]]:
     return [
-        ("waiting", numbers["wait"], "var(--wait)", ms(numbers["wait"])),
-        ("computing", numbers["compute"], "var(--work)", ms(numbers["compute"])),
+        ("waiting", numbers["wait"], "var(--wait)", measured.ms(numbers["wait"])),
+        ("computing", numbers["compute"], "var(--work)", measured.ms(numbers["compute"])),
     ]
 
 
@@ -99,7 +99,7 @@ def _table(numbers: dict[str, Any]) -> str:
         ("listings a sample", f"{fetch['listings']:.2f}"),
         ("read a sample, used", f"{fetch['read'] / 1024:.1f} KiB, {fetch['used'] / 1024:.1f} KiB"),
         ("parts of a batch, bytes", f"{fetch['parts']:.0f}, {fetch['nbytes'] / 2**20:.2f} MiB"),
-        ("epochs", ", ".join(ms(seconds) for seconds in numbers["epochs"][:12])),
+        ("epochs", ", ".join(measured.ms(seconds) for seconds in numbers["epochs"][:12])),
     ]
     return "<table>" + "".join(f"<tr><td>{escape(a)}<td>{escape(b)}" for a, b in rows) + "</table>"
 
@@ -130,4 +130,4 @@ def _timeline(records: list[dict[str, Any]]) -> str:
         if name in drawn_kinds
     )
     head = f'<svg viewBox="0 0 500 {len(lanes) * 26}" role=img aria-label="timeline">'
-    return f"{head}{''.join(drawn)}</svg><p>{legend}; {ms(end - begin)} in all</p>"
+    return f"{head}{''.join(drawn)}</svg><p>{legend}; {measured.ms(end - begin)} in all</p>"

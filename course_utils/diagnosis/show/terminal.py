@@ -3,8 +3,8 @@
 import textwrap
 from typing import Any
 
-from course_utils.diagnosis.judge.steps import ms
-from course_utils.diagnosis.judge.verdict import MOST_GAIN
+from course_utils.diagnosis.judge import steps as measured
+from course_utils.diagnosis.judge import verdict
 
 WIDTH, MOST_LINES, BAR = 100, 40, 30
 
@@ -32,18 +32,18 @@ def _measured(numbers: dict[str, Any]) -> list[str]:
     low, high = numbers["wait_spread"]
     filled = round(BAR * numbers["share"])
     where = f"{numbers['workers']} workers" if numbers["workers"] else "the main process"
-    spread = f"{ms(low)} to {ms(high)}"
-    waiting = f"{numbers['share']:.0%} waiting: {ms(numbers['wait'])} ({spread})"
+    spread = f"{measured.ms(low)} to {measured.ms(high)}"
+    waiting = f"{numbers['share']:.0%} waiting: {measured.ms(numbers['wait'])} ({spread})"
     parts = (
         f"{fetch['cpu']:.0%} on a core, {fetch['blocked']:.0%} blocked, {fetch['delay']:.0%} waiting for one"
     )
     bar = "█" * filled + "░" * (BAR - filled)
-    computing = ms(numbers["compute"])
+    computing = measured.ms(numbers["compute"])
     work = f"pictures {fetch['decode']:.0%}, collate {fetch['collate']:.0%}"
     files = f"{fetch['opens']:.1f} opens, {fetch['looked']:.1f} look-ups, {fetch['read'] / 1024:.1f} KiB read"
     return [
         f"  a step   {bar}  {waiting}, {computing} computing",
-        f"  a batch  {ms(numbers['load'])} in {where}: {parts}",
+        f"  a batch  {measured.ms(numbers['load'])} in {where}: {parts}",
         f"           {work}; a sample: {files}",
     ]
 
@@ -66,7 +66,7 @@ def _finding(place: int, finding: dict[str, Any]) -> list[str]:
 
 def times(gain: float) -> str:
     """A gain in words."""
-    return f"{gain:.1f} ×" if gain < MOST_GAIN else f"at least {MOST_GAIN:.0f} ×"
+    return f"{gain:.1f} ×" if gain < verdict.MOST_GAIN else f"at least {verdict.MOST_GAIN:.0f} ×"
 
 
 def _cut(said: list[str]) -> list[str]:
@@ -79,4 +79,4 @@ def _cut(said: list[str]) -> list[str]:
 
 
 def _ceiling(ceiling: dict[str, Any]) -> str:
-    return ceiling.get("why_not") or f"{ms(ceiling['step'])} a step, {ceiling['gain']} × as fast"
+    return ceiling.get("why_not") or f"{measured.ms(ceiling['step'])} a step, {ceiling['gain']} × as fast"
