@@ -40,9 +40,9 @@ def watch(folder: str, replay: bool = False) -> None:
 
 def _forget() -> None:
     """A forked process starts without the records of its parent."""
-    from course_utils.diagnosis.record.worker import Log  # imports torch
+    from course_utils.diagnosis.record import worker  # imports torch
 
-    hooks.Hooks.collector, Log.spool, Log.latest = None, None, None
+    hooks.Hooks.collector, worker.Log.spool, worker.Log.latest = None, None, None
 
 
 def run(script: str, is_module: bool) -> int:
