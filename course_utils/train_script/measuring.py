@@ -102,7 +102,7 @@ def _run(path: Path, report: Path, folder: str, images: int) -> str:
     lines = []
     with (
         merged(command, cwd=folder, errors="replace") as process,
-        tqdm(total=EPOCHS, desc=path.name, unit="epoch", file=sys.stdout, leave=False) as bar,
+        tqdm(total=EPOCHS, desc=path.name, unit="epoch", file=sys.stdout) as bar,
     ):
         assert process.stdout
         for line in process.stdout:

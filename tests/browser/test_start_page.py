@@ -43,7 +43,7 @@ def test_page_counts_a_passed_exercise(page: Page, lab: str, solved_lesson: Path
     shown = page.locator(".jp-OutputArea .jp-RenderedMarkdown")
     shown.wait_for()
     expect(shown).to_contain_text("0 of 4 exercises passed. Continue with 01 One exercise of it")
-    headings = [re.compile(text) for text in ("Where you are", "Lessons", "Map")]
+    headings = [re.compile(text) for text in ("Where you are", "Lessons", "Your script", "Map")]
     expect(shown.get_by_role("heading", level=2)).to_have_text(headings)
 
     shown.get_by_role("link", name="01 One exercise of it").first.click()

@@ -183,7 +183,7 @@ def probe(inputs, world, answer):
     return [{"seconds": 0.008, "kind": "float"}] * len(inputs["epochs"])
 replace_probe(probe)
 """,
-        ("wrong_time",),
+        ("wrong_time", "own_clock"),
     ),
     "truth_read_from_the_machine": (
         """
@@ -204,7 +204,7 @@ def probe(inputs, world, answer):
     return [{"seconds": 0.008, "kind": "float"}] * len(inputs["epochs"])
 replace_probe(probe)
 """,
-        ("wrong_time",),
+        ("wrong_time", "own_clock"),
     ),
     "clock_and_device_patched": (
         """
@@ -221,7 +221,7 @@ MachineEngine.clock = lambda engine: 0.0
 PREFETCHER = {
     "nothing_trained": (
         "replace_probe(lambda inputs, world, answer: {})\n",
-        ("other_batches",),
+        ("other_batches", "no_evidence"),
     ),
     "copies_that_cost_nothing": (
         """
