@@ -25,7 +25,7 @@ scaling_sliders(training, ways[1])""",
 ]
 # The name of a slider, a key that moves it, and what the numbers then say.
 MOVES = [
-    ("taken by others (%)", "ArrowRight", "others take 1 % of the servers"),
+    ("taken by others (%)", "End", "others take 95 % of the servers"),
     ("workers", "ArrowRight", "the longest is 8 ms"),
     ("nodes: 2 to the power of", "ArrowRight", "32 nodes"),
 ]
