@@ -27,7 +27,7 @@ def shown_cell(notebook: NotebookNode, cell_id: str, say: str) -> str:
     cell, below = notebook.cells[places[0]], notebook.cells[places[0] + 1 :]
     above = "\n\n".join(one.source for one in notebook.cells[: places[0]] if one.cell_type == "markdown")
     text = next((one.source for one in below if one.cell_type == "markdown"), "")
-    code = folded("The cell", fenced(cell.source, "python"))
+    code = folded("The cell", fenced(cell.source, "ipython3"))
     return "\n\n".join([f"### In {heading_above(above)}", say, code, *_outputs(cell, text)])
 
 
