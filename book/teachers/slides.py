@@ -64,7 +64,8 @@ def _slides(
             yield from _sections(cell.source) if place else ()
             for question in islice(asked, cell.source.count(QUESTION)):
                 yield f"<h2>Question</h2>{render(question.text)}"
-                yield f"<h2>Our answer</h2>{render(question.answer)}"
+                if len(question.answer) <= MOST_TEXT:  # a longer one is folded in the lesson
+                    yield f"<h2>Our answer</h2>{render(question.answer)}"
         elif not (is_solution(cell) or is_grade(cell)):
             text = next((c.source for c in notebook.cells[place + 1 :] if c.cell_type == "markdown"), "")
             figures = list(_figures(outputs.get(cell.id, []), alternative_text(text)))
