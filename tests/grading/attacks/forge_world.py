@@ -263,7 +263,7 @@ def probe(inputs, world, answer):
     return {}
 replace_probe(probe)
 """,
-        ("other_batches",),
+        ("other_batches", "no_evidence"),
     ),
     "batches_not_copied": (
         """
