@@ -16,6 +16,7 @@ from course_utils.grading.course import lesson_names
 from course_utils.grading.links import PAGE
 from course_utils.start_page import INDEX, MORE
 
+MINE = "my_files"  # who tries the lessons keeps files of their own there; no release touches them
 SUMS = "SHA256SUMS"  # digests of a release's files, in the format of `sha256sum --check`
 
 
@@ -79,6 +80,8 @@ def generate_release(course: Path, force: bool = False) -> None:
     with TemporaryDirectory(prefix=".release-", dir=course) as scratch:
         generated = Path(scratch) / "generated"
         generate(course, generated)
+        if (published / MINE).exists():
+            (published / MINE).rename(generated / MINE)
         if published.exists():
             published.rename(Path(scratch) / "previous")
         generated.rename(published)
@@ -87,13 +90,15 @@ def generate_release(course: Path, force: bool = False) -> None:
 def _files(folder: Path) -> list[Path]:
     """List the files of a release, relative to it.
 
-    Its digests, the start page and JupyterLab's checkpoints are left out.
+    Its digests, the start page, JupyterLab's checkpoints and the folder `MINE` are left out.
     """
     names = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     return [
         name
         for name in names
-        if name not in (Path(SUMS), Path(INDEX)) and ".ipynb_checkpoints" not in name.parts
+        if name not in (Path(SUMS), Path(INDEX))
+        and ".ipynb_checkpoints" not in name.parts
+        and name.parts[0] != MINE
     ]
 
 
