@@ -15,6 +15,7 @@ FOR_TOOLS = re.compile(r"# *(noqa|type: ignore|pragma|mypy|ruff)\b")
 EXERCISE = re.compile(r"^(#+) Exercise (\d+): ", re.MULTILINE)
 COLUMNS = 110  # what fits beside the files of a JupyterLab 1,400 pixels wide
 HEADING = re.compile(r"#+ ")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 LOCAL_PATH = re.compile(r"(?<![\w.])/(root|home|Users|tmp|work)/")
 
 
@@ -81,7 +82,8 @@ def test_saved_verdicts_are_wrapped_as_checks_print_them(lesson: Lesson):
 def test_no_output_contains_a_local_path(lesson: Lesson):
     for cell in code_cells(read(lesson.solution)):
         for output in cell.outputs:
-            assert not LOCAL_PATH.search(text_of(output)), cell.source
+            told = "\n".join([text_of(output), output.get("evalue", ""), *output.get("traceback", [])])
+            assert not LOCAL_PATH.search(COLOUR.sub("", told)), cell.source
 
 
 @NOTEBOOKS

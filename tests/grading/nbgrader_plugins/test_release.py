@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.converters.base import NbGraderException
 
 from course_utils.grading.nbgrader_plugins.release import (
+    MINE,
     SUMS,
     EditedError,
     edited,
@@ -109,6 +110,16 @@ def test_release_replaces_the_previous_one(course: Path):
     assert files(course / "notebooks") == [Path("01_answer/01_answer.ipynb"), Path(SUMS)]
     assert "answer = 42" not in (course / "notebooks/01_answer/01_answer.ipynb").read_text()
     assert sorted(path.name for path in course.iterdir()) == ["nbgrader_config.py", "notebooks", "solutions"]
+
+
+def test_release_keeps_the_folder_of_own_files(course: Path):
+    generate_release(course)
+    own = course / "notebooks" / MINE / "train.py"
+    own.parent.mkdir()
+    own.write_text("mine")
+    generate_release(course)
+    assert own.read_text() == "mine"
+    assert MINE not in (course / "notebooks" / SUMS).read_text()
 
 
 def test_refused_solution_keeps_the_previous_release(course: Path):
