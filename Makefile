@@ -55,6 +55,7 @@ options:
 serve: options
 	@git ls-files --error-unmatch $(START_PAGE) >/dev/null 2>&1 || \
 	    $(RUN) python -m course_utils.start_page --write notebooks || true
+	@echo "Your own script, which lesson 00 writes and no update overwrites: notebooks/my_files/train.py"
 	@$(RUN) jupyter lab $(LAB_OPTIONS) || \
 	    $(TOOLS)/fail.sh "JupyterLab did not start, or stopped with an error (above)." "try another port: make lab PORT=8899"
 
