@@ -108,6 +108,7 @@ bench: $(READY) $(PEERS_READY)  ## data_setup beside its limit, then every bench
 	@"$(PEERS)/bin/python" -m tests.bench.loader --checksums
 	@"$(PEERS)/bin/python" -m tests.bench.loader --cold
 	@"$(PEERS)/bin/python" -m tests.bench.diagnosis
+	@"$(PEERS)/bin/python" -m tests.bench.train_script --record
 	@for file in tests/bench/*.py; do "$(PEERS)/bin/python" -m tests.bench.$$(basename $$file .py) || exit 1; done
 
 book: $(READY)  ## the lessons as a site to read, without solutions, in build/book (BOOK_OPTIONS="--help" lists the options)

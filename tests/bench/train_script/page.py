@@ -5,6 +5,12 @@ from tests.bench.recording.spread import Spread
 
 GIVEN = "given"
 ASKED_AFTER, ASKED_RATIO, ASKED_SHARE = "03", 3, 0.8
+EXPLAINED = (
+    "The *ceiling* is the same script with one cached batch instead of loading; 00 to 02 train as the given "
+    "script does, whose ceiling counts for them. Ratios are those of one round each. *Last epoch*: what of the "
+    "validation set was right, and a checksum of the labels in their order, which the given script draws from "
+    "the global generator."
+)
 
 
 def speed(record: dict, version: str) -> Spread:
@@ -41,7 +47,8 @@ def page(record: dict) -> str:
         f"{len(record['speeds'][GIVEN])} interleaved rounds ({where_and_when(record)}; "
         f"load before the first: {record['load']}).",
         "",
-        f"- After lesson {ASKED_AFTER}: {times.text(1)} times as fast as given. Asked: at least {ASKED_RATIO}; "
+        f"- After lesson {ASKED_AFTER}: {times.text(1)} times as fast as given. "
+        f"Asked: at least {ASKED_RATIO}; "
         f"{_verdict(times.median >= ASKED_RATIO)}.",
         f"- After lesson {ASKED_AFTER}: {part.text(2)} of its own ceiling. Asked: at least {ASKED_SHARE}; "
         f"{_verdict(part.median >= ASKED_SHARE)}.",
@@ -53,10 +60,7 @@ def page(record: dict) -> str:
         "|---|---|---|---|---|",
         *rows,
         "",
-        "The *ceiling* is the same script with one cached batch instead of loading; 00 to 02 train as the given "
-        "script does, whose ceiling counts for them. Ratios are those of one round each. *Last epoch*: what of "
-        "the validation set was right, and a checksum of the labels in their order, which the given script "
-        "draws from the global generator.",
+        EXPLAINED,
         "",
         "Made by `python -m tests.bench.train_script --record`.",
         "",

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.bench.train_versions import draw, page
+from tests.bench.train_script.figure import draw
+from tests.bench.train_script.page import page
 
 RECORD = {
     "made": "2026-11-25",

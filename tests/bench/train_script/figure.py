@@ -6,7 +6,7 @@ import matplotlib as mpl
 
 from course_utils.figures import BLUE, GREEN, ORANGE, use_course_style
 from tests.bench.recording.spread import Spread
-from tests.bench.train_versions.page import GIVEN, speed
+from tests.bench.train_script.page import GIVEN, speed
 
 
 def draw(record: dict, path: Path) -> None:

@@ -2,7 +2,7 @@
 
     python -m tests.bench.train_script --record    # 4 minutes on two idle cores
 
-Each round runs all versions one after the other. Of a run the last epoch counts, which does not start workers.
+Each round runs all versions one after the other. Of a run the last epoch counts: it does not start workers.
 The ceiling is the same script with one cached batch, as `diagnosis --ceiling` measures it.
 """
 
@@ -19,9 +19,10 @@ from typing import Any
 from course_utils.paths import data_dir
 from course_utils.train_script.versions import LESSONS, source
 from tests.bench.recording.environment import environment
-from tests.bench.train_versions import GIVEN, draw, page
+from tests.bench.train_script.figure import draw
+from tests.bench.train_script.page import GIVEN, page
 
-RECORD = Path(__file__).with_suffix(".json")
+RECORD = Path(__file__).parents[1] / "train_script.json"
 VERSIONS = (GIVEN, *LESSONS)
 CEILINGS = (GIVEN, "03", "04", "05")  # 00 to 02 change only how the batches come
 EPOCH = re.compile(r"(\d+) images/s, (\d+% right, samples [0-9a-f]{8})")
@@ -39,8 +40,8 @@ def ceiling(script: Path, images: int) -> float:
     tool = ["-m", "course_utils.diagnosis", "--replay", "--json", str(report)]
     _output([sys.executable, *tool], script, images)
     facts = json.loads(report.read_text())
-    [size] = [loader["batch_size"] for loader in facts["loaders"] if loader["training"]]
-    return float(size / facts["measured"]["compute"])
+    training = next(loader for loader in facts["loaders"] if loader["training"])
+    return float(training["batch_size"] / facts["measured"]["compute"])
 
 
 def _output(command: list[str], script: Path, images: int) -> str:
