@@ -6,8 +6,8 @@ from tests.bench.recording.spread import Spread
 GIVEN = "given"
 ASKED_AFTER, ASKED_RATIO, ASKED_SHARE = "03", 3, 0.8
 EXPLAINED = """\
-The *ceiling* is the same script with one cached batch instead of loading; 00 to 02 train as the given script, \
-whose ceiling counts for them. Ratios are those of one round each. *Last epoch*: what of the validation set \
+The *ceiling* is the same script with one cached batch instead of loading; 00 to 02 train as given, and take \
+that ceiling. Ratios are those of one round each. *Last epoch*: what of the validation set \
 was right, and a checksum of the labels in order, which the given script draws from the global generator."""
 
 
