@@ -1,6 +1,6 @@
 """The verdict on each answer of the bank is the same whatever inputs are drawn.
 
-`make proofs` tries a few draws. Whoever changes what a check draws tries 200 of each wrong answer, in an hour:
+`make proofs` tries a few draws. Whoever changes what a check draws tries 200, in an hour:
 
     make proofs SEEDS=200 TESTS=tests/checks/test_bank_seeds.py
 """

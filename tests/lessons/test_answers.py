@@ -1,4 +1,7 @@
-"""Answers of the bank, graded by `nbgrader autograde` as a teacher does it: all right ones, and some wrong ones."""
+"""Answers of the bank, graded by `nbgrader autograde` as a teacher does it.
+
+All right ones are there, and some wrong ones, each with another mistake.
+"""
 
 import shutil
 from collections.abc import Callable

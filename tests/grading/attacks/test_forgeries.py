@@ -13,8 +13,8 @@ from tests.bank import Answer, answers, read_answers
 from tests.grading.attacks import any_check
 from tests.grading.scoring.single_answer import LESSON_OF, grade_answer
 
-# Some forgeries wait for an answer that never comes; no honest probe takes a third of this.
-LIMITS = Limits(cell_seconds=10, exercise_seconds=20)
+# Some forgeries wait for an answer that never comes; what takes longer earns nothing either.
+LIMITS = Limits(cell_seconds=10, exercise_seconds=10)
 FORGERIES = Path(any_check.__file__).parent / "forgeries"
 
 try:
