@@ -45,7 +45,7 @@ WITH_WORLD = [(lesson, wrong) for lesson, wrong in GRADED if lesson.check(wrong.
 ATTACKED = [
     (wrong, name)
     for turn, name in enumerate(any_check.ATTACKS)
-    for _, wrong in (WITH_WORLD if name.startswith("world_") else GRADED)[turn % EVERY :: EVERY]
+    for _, wrong in (WITH_WORLD if name.startswith("world_") else GRADED)[(turn + 1) % EVERY :: EVERY]
 ]
 
 
