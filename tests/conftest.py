@@ -30,12 +30,15 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 # These take minutes each. They start first: one that started last would run alone at the end.
 LONGEST = (
     "test_load.py",
+    "test_book.py",
     "test_walk.py",
     "test_hub.py",
     "test_lab.py",
     "test_fuzz.py",
     "test_attacks.py",
     "test_answers.py",
+    "test_new_exercise.py",
+    "test_faults.py",
 )
 BY_LESSON = ("test_lab.py", "test_answers.py")
 BY_EXERCISE = ("test_bank_seeds.py", "test_forgeries.py")
@@ -63,7 +66,6 @@ SLOW = {
     "test_evidence.py",
     "test_examination.py",
     "test_fast_loader.py",
-    "test_faults.py",
     "test_formats.py",
     "test_gpu_pipelining.py",
     "test_gradebook.py",

@@ -1,6 +1,6 @@
 """The verdict on each answer of the bank is the same whatever inputs are drawn.
 
-`make proofs` tries as many draws as it has time for. For 200 of each wrong answer, which takes an hour:
+`make proofs` tries a few draws. Whoever changes what a check draws tries 200, in an hour:
 
     make proofs SEEDS=200 TESTS=tests/checks/test_bank_seeds.py
 """
@@ -25,28 +25,28 @@ from tests.lessons.lesson import LESSONS
 
 pytestmark = pytest.mark.proof
 
-SEEDS = 100
+SEEDS = 20
 # Of checks that start processes, as many as there is time for; of right answers, which are accepted only when
 # everything was looked at, a few.
 FEWER = {
-    "broken_images": 8,
-    "choose_format": 25,
-    "cold_and_warm": 15,
-    "evaluation_sampler": 12,
-    "handle_per_process": 2,
-    "json_labels": 8,
-    "million_labels": 2,
-    "operations_budget": 2,
-    "plan": 12,
-    "prefetcher": 40,
-    "repair_tar": 2,
-    "reproducible_loader": 4,
-    "resume": 4,
-    "shuffle_buffer": 8,
-    "stage": 2,
-    "stored_zip": 40,
-    "survives_spawn": 4,
-    "write_shards": 2,
+    "broken_images": 4,
+    "choose_format": 10,
+    "cold_and_warm": 4,
+    "evaluation_sampler": 6,
+    "handle_per_process": 1,
+    "json_labels": 4,
+    "million_labels": 1,
+    "operations_budget": 1,
+    "plan": 6,
+    "prefetcher": 10,
+    "repair_tar": 1,
+    "reproducible_loader": 2,
+    "resume": 3,
+    "shuffle_buffer": 4,
+    "stage": 1,
+    "stored_zip": 10,
+    "survives_spawn": 2,
+    "write_shards": 1,
 }
 RIGHT = 2
 # Keeping their inputs would make each fork, which copies the page tables, take longer than a draw.
@@ -105,6 +105,6 @@ def verdict_for(answer: Answer, seed: int) -> Verdict:
 def test_verdict_does_not_depend_on_the_inputs(answer: Answer, request: pytest.FixtureRequest):
     answer.skip_if_command_missing()
     seeds = request.config.getoption("--seeds") or FEWER.get(answer.check, SEEDS)
-    found = [verdict_for(answer, seed) for seed in range(seeds if answer.mistake else min(seeds, RIGHT))]
+    found = [verdict_for(answer, seed) for seed in range(seeds if answer.mistake else RIGHT)]
     assert {one.mistake for one in found} == {answer.mistake}, found
     assert answer.mistake or len({one.message for one in found}) == 1, found

@@ -10,11 +10,17 @@ from tests.bank import Answer, answers
 from tests.lessons.lesson import Lesson, graded, read, solved
 
 
-def rows(lesson: Lesson) -> list[list[Answer]]:
-    """Return the answers in each submission: the k-th has the k-th answer to every exercise."""
-    exercises = groupby(answers(lesson.module_name), key=lambda answer: answer.check)
+def rows(lesson: Lesson, bank: list[Answer] | None = None) -> list[list[Answer]]:
+    """Return the answers in each submission: the k-th has the k-th answer to every exercise.
+
+    Args:
+        lesson: The lesson.
+        bank: Its answers that are handed in; by default all.
+    """
+    by_exercise = sorted(bank or answers(lesson.module_name), key=lambda answer: answer.check)
+    exercises = groupby(by_exercise, key=lambda answer: answer.check)
     with_marks = graded(read(lesson.solution))
-    banks = [list(bank) for check, bank in exercises if check in with_marks]
+    banks = [list(group) for check, group in exercises if check in with_marks]
     return [[answer for answer in row if answer] for row in zip_longest(*banks)]
 
 

@@ -1,5 +1,9 @@
-"""The bank of right and wrong answers, graded by `nbgrader autograde` as a teacher does it."""
+"""Answers of the bank, graded by `nbgrader autograde` as a teacher does it.
 
+All right ones are there, and some wrong ones, each with another mistake; with WHOLE_BANK=yes, all.
+"""
+
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,13 +13,14 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook, SubmittedNotebook
 
-from tests.bank import Answer
+from tests.bank import Answer, answers
 from tests.grading.toy_course import nbgrader
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read
 from tests.lessons.submissions import hand_in, rows
 
-# `make test` judges the bank in process (tests/checks); through nbgrader it takes minutes.
+# `make test` judges the bank in process (tests/checks), and `make proofs` with several draws.
 pytestmark = pytest.mark.proof
+MOST = 16  # answers to an exercise: a submission holds one, and takes seconds
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -62,17 +67,30 @@ def grade_bank(lesson: Lesson, course: Path) -> Marks:
     shutil.copytree(lesson.solution.parent, course / "solutions" / lesson.name)
     nbgrader(course, "generate_assignment", lesson.name)
     shutil.copy(lesson.solution, hand_in(course, lesson, "solution", {}))
-    for number, row in enumerate(rows(lesson)):
+    for number, row in enumerate(submissions(lesson)):
         hand_in(course, lesson, f"student{number}", {answer.check: answer.source for answer in row})
     nbgrader(course, "autograde", lesson.name)
     return Marks(lesson, course)
+
+
+def submissions(lesson: Lesson) -> list[list[Answer]]:
+    """Return rows of answers: all right ones to each exercise, then wrong ones, each with another mistake."""
+    if os.environ.get("WHOLE_BANK"):
+        return rows(lesson)
+    chosen, taken = [], {}
+    for answer in sorted(answers(lesson.module_name), key=lambda answer: answer.mistake is not None):
+        known = taken.setdefault(answer.check, [])
+        if not answer.mistake or (len(known) < MOST and answer.mistake not in known):
+            known.append(answer.mistake)
+            chosen.append(answer)
+    return rows(lesson, chosen)
 
 
 def bank() -> list[object]:
     return [
         pytest.param(lesson, number, answer, id=f"{lesson.name}-{answer}")
         for lesson in LESSONS
-        for number, row in enumerate(rows(lesson))
+        for number, row in enumerate(submissions(lesson))
         for answer in row
     ]
 

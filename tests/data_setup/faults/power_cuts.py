@@ -21,7 +21,7 @@ class Command(Protocol):
     def start(self, out: Path, at: int, kind: str) -> int:
         """Start the command in a child process."""
 
-    def problem_of_next_run(self, out: Path, behind: Path) -> str | None:
+    def problem_of_next_run(self, out: Path) -> str | None:
         """Run the command; return what is wrong with what it makes."""
 
 
@@ -83,7 +83,7 @@ def flush_journal(folder: Path) -> None:
 def problem_of_disk(command: Command, disk: bytes, image: Path) -> str | None:
     with mounted_copy(disk, image) as folder:
         out = folder / command.out.name
-        return command.problem_of_next_run(out, out)
+        return command.problem_of_next_run(out)
 
 
 @contextmanager

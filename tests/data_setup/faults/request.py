@@ -18,7 +18,6 @@ class Request(NamedTuple):
 
     Args:
         work: A folder on the filesystem to test, for this alone.
-        behind: The same folder by a faster path, to prepare sets and to compare them.
         log: A file outside of it.
         scenario: The name of a command.
         always: What happens at every call that is tried.
@@ -28,7 +27,6 @@ class Request(NamedTuple):
     """
 
     work: str
-    behind: str
     log: str
     scenario: str
     always: Sequence[str] = ()

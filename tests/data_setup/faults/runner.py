@@ -33,20 +33,20 @@ class Runner:
 
     def __init__(self, request: Request, scenario: Scenario) -> None:
         self.library = ctypes.CDLL(None)
-        self.out, self.behind = Path(request.work) / "set", Path(request.behind) / "set"
+        self.out = Path(request.work) / "set"
         self.scenario, self.log = scenario, Path(request.log)
         self.prepare()
         main([*scenario.command, "--out", str(self.out)])  # in this process, which keeps what is cached
-        self.expected = scenario.made(self.behind)
+        self.expected = scenario.made(self.out)
         self.prepare()
         status, message = self.finish(self.start(self.out, 0, "kill", count=True))
         assert status == 0, message
         self.calls = int(message.splitlines()[-1])
-        assert self.difference(self.behind) is None
+        assert self.difference(self.out) is None
 
     def prepare(self) -> None:
-        shutil.rmtree(self.behind, ignore_errors=True)
-        self.scenario.prepare(self.behind)
+        shutil.rmtree(self.out, ignore_errors=True)
+        self.scenario.prepare(self.out)
 
     def start(self, out: Path, at: int, kind: str, count: bool = False) -> int:
         """Run the command in a child with a fault at a call; return its process id."""
@@ -76,20 +76,20 @@ class Runner:
         self.prepare()
         status, message = self.finish(self.start(self.out, at, kind))
         if status == 0:
-            if different := self.difference(self.behind):
+            if different := self.difference(self.out):
                 return f"status 0, but {different}"
         elif status == 1:
             if not message.startswith("data_setup: ") or message.count("\n") != 1:
                 return f"no error in one line: {message}"
         elif kind != "kill" or status != -signal.SIGKILL:
             return f"status {status}: {message}"
-        return self.problem_of_next_run(self.out, self.behind)
+        return self.problem_of_next_run(self.out)
 
-    def problem_of_next_run(self, out: Path, behind: Path) -> str | None:
+    def problem_of_next_run(self, out: Path) -> str | None:
         status, message = self.finish(self.start(out, 0, "kill"))
         if status and "has a manifest.json already" not in message:  # nothing is left to adopt
             return f"the next run ended with status {status}: {message}"
-        different = self.difference(behind)
+        different = self.difference(out)
         return different and f"after the next run {different}"
 
     def difference(self, folder: Path) -> str | None:
@@ -123,7 +123,7 @@ def run(request: Request) -> None:
     builder.CHUNK = worker_pool.CHUNK = 2  # so that a few images are several chunks
     terminal, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: PTH123, SIM115 - until the process ends
     remember_what_never_changes()
-    inputs = Path(request.behind) / "inputs"
+    inputs = Path(request.work) / "inputs"
     inputs.mkdir()
     runner = Runner(request, SCENARIOS[request.scenario](inputs))
     cases = 0
