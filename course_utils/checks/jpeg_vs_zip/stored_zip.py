@@ -51,7 +51,7 @@ class Packing(TypedDict):
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw two folders, in which each label has its image; the second one has a folder named like a picture."""
+    """Draw two folders with an image for each label; the second one holds a folder named like a picture."""
     folders = [draw_folder(rng, count, absent=0, height=48, width=64) for count in COUNTS]
     folders[1]["files"][f"{FOLDER}/notes.txt"] = b"not an image"
     return {"folders": [folder["files"] for folder in folders]}, folders

@@ -20,7 +20,8 @@ fastest first.
 
 - `requirements` is a `Requirements`; the next cell prints its fields, and the facts about each format as it \
 is written and read in this lesson. `FACTS["Tar"].appends` is one of them.
-- A requirement excludes formats by the fact in its row of the table. What is just reached is not exceeded.
+- A requirement excludes formats by the fact in its row of the table. A limit that is exactly reached \
+is not exceeded.
 - Reading a sample takes the `latency` for each request, and the bytes that arrive divided by the \
 `bandwidth`. `READ_COSTS[access][name]` holds the requests for a sample, and the bytes that arrive for \
 each of its bytes. Equally fast formats may come in any order.
@@ -40,8 +41,8 @@ ANSWER = """\
 <details>
 <summary>Our answer</summary>
 
-What a trial or a measurement shows has its name in the last column, the rest a documentation. A trial that \
-passes is no permission: LMDB and HDF5 came out right when forked workers shared them.
+The last column names the trial or measurement that shows it, or links to documentation. A trial that passes \
+is no permission: LMDB and HDF5 came out right when forked workers shared them.
 
 | if | leave out | because | shown by |
 |---|---|---|---|
