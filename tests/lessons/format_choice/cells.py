@@ -32,8 +32,9 @@ each of its bytes, for each format that can be read so. Equally fast formats may
 TEXT = """\
 ### How to choose
 
-No format won every section. Begin with what your project needs, in this order: first what cannot be changed (other people's programs, the file system), then how the data is written and \
-read. Each answer excludes some formats, for a reason that you measured or that its documentation gives.
+No format won every section. Begin with what your project needs, in this order: first what cannot be \
+changed (other people's programs, the file system), then how the data is written and read. Each answer \
+excludes some formats, for a reason that you measured or that its documentation gives.
 
 ![{alternative}]({picture})"""
 ANSWER = """\
