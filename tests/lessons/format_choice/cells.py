@@ -34,15 +34,14 @@ TEXT = """\
 
 No format won every section. Begin with what your project needs, in this order: first what cannot be \
 changed (other people's programs, the file system), then how the data is written and read. Each answer \
-excludes some formats, for a reason that you measured or that its documentation gives.
+excludes some formats.
 
 ![{alternative}]({picture})"""
 ANSWER = """\
 <details>
 <summary>Our answer</summary>
 
-The last column names the trial or measurement that shows it, or links to documentation. A trial that passes \
-is no permission: LMDB and HDF5 came out right when forked workers shared them.
+The last column names the trial or measurement that shows it, or links to documentation.
 
 | if | leave out | because | shown by |
 |---|---|---|---|
