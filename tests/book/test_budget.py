@@ -5,10 +5,12 @@ import re
 
 from book.lesson_pages import LessonPage
 from book.teachers.guide import read_guide
+from book.teachers.lesson_parts import exercises
 from course_utils.quiz import questions_of
 from tests.lessons.lesson import COURSE, Lesson, code_cells, read
 
 WORDS, CELLS, NAMES, LINES = 3_000, 32, 12, 25
+STATEMENT = 150  # words of an exercise, without its table
 WORDS_PER_MINUTE, LINES_PER_MINUTE, MINUTES_PER_CELL, MINUTES_PER_QUESTION = 150, 40, 0.6, 2
 # Editing `train.py` and running it; lessons 00, 04 and 05 give the lines.
 MINUTES_IN_TRAIN = {"00": 3, "01": 6, "02": 7, "03": 7, "04": 4, "05": 4}
@@ -56,6 +58,14 @@ def test_lesson_keeps_its_budget(lesson: Lesson):
     assert len(lines(lesson)) <= CELLS
     assert max(lines(lesson)) <= LINES
     assert len(imported(lesson)) <= NAMES, imported(lesson)
+
+
+def test_statements_are_short(lesson: Lesson):
+    texts = {
+        one.name: re.sub(r"^\|.*$", "", one.statement, flags=re.MULTILINE)
+        for one in exercises(read(lesson.solution))
+    }
+    assert not {name: len(text.split()) for name, text in texts.items() if len(text.split()) > STATEMENT}
 
 
 def test_announced_minutes_are_true(lesson: Lesson):

@@ -133,7 +133,7 @@ def _expect_training(case: Case, machine: MachineEngine) -> None:
 
 
 def _expect_few_waits(machine: MachineEngine) -> None:
-    """Refuse a time that is put together from waits in every step: the training was a slower one."""
+    """Refuse a time assembled from per-step waits: it measures a slower training."""
     if machine.waits > MAX_WAITS * machine.epochs:
         raise Mistake(
             "waits_within_epochs",

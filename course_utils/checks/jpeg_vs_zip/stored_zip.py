@@ -29,6 +29,7 @@ from course_utils.checks.core import (
     ignore_warnings,
     value_of,
 )
+from course_utils.checks.jpeg_vs_zip._labelled_images import FOLDER
 from course_utils.data import INFO_NAME
 
 PACK = "pack.zip"
@@ -50,8 +51,9 @@ class Packing(TypedDict):
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw two folders, in which each label has its image."""
+    """Draw two folders with an image for each label; the second one holds a folder named like a picture."""
     folders = [draw_folder(rng, count, absent=0, height=48, width=64) for count in COUNTS]
+    folders[1]["files"][f"{FOLDER}/notes.txt"] = b"not an image"
     return {"folders": [folder["files"] for folder in folders]}, folders
 
 
@@ -110,6 +112,7 @@ def _expect_zip(found: Evidence, truth: DrawnFolder) -> None:
 
 
 def _expect_other_zip(found: Evidence, before: DrawnFolder, truth: DrawnFolder) -> None:
+    _expect_no_folder(found)
     try:
         _expect_zip(found, truth)
     except Mistake as mistake:
@@ -121,6 +124,16 @@ def _expect_other_zip(found: Evidence, before: DrawnFolder, truth: DrawnFolder) 
             f"Your function packed one folder, then another: {kept[0]}, from the first, is in the zip of the "
             "second. Keep nothing from one call to the next.",
         ) from mistake
+
+
+def _expect_no_folder(found: Evidence) -> None:
+    error = str(found["called"].get("error", ""))
+    if FOLDER in error or (found["pack"] and f"{FOLDER}/".encode() in found["pack"]):
+        raise Mistake(
+            "packs_a_folder",
+            f"Your function took {FOLDER} for a picture, but that is a folder. Pack only files (`is_file()`)."
+            + (f" The error was: {error}" if error else ""),
+        )
 
 
 def _expect_same_again(found: Evidence, truth: DrawnFolder) -> None:

@@ -75,10 +75,14 @@ def _order(training: Training, record: JobRecord) -> Order:
     order = list(chain(*batches))
     counts = Counter(order)
     if missing := [number for number in range(samples) if not counts[number]]:
+        hint = (
+            "The last step takes what is left, even if that is less than usual."
+            if len(missing) < size
+            else "Does it begin with the first sample, and is each state the one after its step?"
+        )
         raise Mistake(
             "drops",
-            f"{where}, sample {missing[0]} is in no step of the epoch ({len(missing)} in all). The last "
-            "step takes what is left, even if that is less than usual.",
+            f"{where}, sample {missing[0]} is in no step of the epoch ({len(missing)} in all). {hint}",
         )
     if doubled := [number for number, count in counts.items() if count > 1]:
         raise Mistake(

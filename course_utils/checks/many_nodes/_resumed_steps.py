@@ -50,7 +50,9 @@ def expect_steps(order: Order, size: int, start: Start, job: Job, record: JobRec
         first = start.consumed + step * ranks * size
         wanted = order[first : first + ranks * size]
         if not wanted:
-            raise Mistake("never_ends", f"{where}, resume goes on after the last sample. End with the epoch.")
+            raise Mistake(
+                "never_ends", f"{where}, resume continues after the last sample. End with the epoch."
+            )
         if sorted(chain(*batches)) != sorted(wanted):
             raise _wrong_samples(where, order, size, start, step, batches, wanted, step == whole - 1)
         if max(map(len, batches)) > size:
@@ -71,7 +73,7 @@ def _expect_counts(where: str, counts: list[int], whole: int, limits: list[int])
             "others would wait for it until their time is over. Yield an empty list where nothing is left "
             "for a rank.",
         )
-    # Whether others have a last step too is only seen in a job that goes on to the end of its epoch.
+    # Whether others have a last step too is only seen in a job that continues to the end of its epoch.
     if min(ended) < whole - 1 or min(limits) >= whole:
         raise Mistake(
             "drops",
@@ -119,6 +121,8 @@ def _wrong_samples(
         return wrong_batch_size(where, step, batches)
     if start.steps and not step:
         return _wrong_place(where, order, size, start, list(taken), len(batches))
+    if not start.steps and not step:
+        _expect_first(where, order, list(taken))
     foreign = [number for number in taken if number not in wanted]
     return Mistake(
         "order_depends_on_ranks",
@@ -128,8 +132,19 @@ def _wrong_samples(
     )
 
 
+def _expect_first(where: str, order: Order, taken: Order) -> None:
+    """Reject an epoch that begins with samples from its middle: the last state did not reset the position."""
+    places = sorted(map(order.index, taken))
+    if places == list(range(places[0], places[0] + len(places))):
+        raise Mistake(
+            "epoch_not_ended",
+            f"{where}, the first step takes the samples that come after {places[0]} others. Does the last "
+            "state of an epoch say that nothing of the next one is consumed?",
+        )
+
+
 def _wrong_place(where: str, order: Order, size: int, start: Start, taken: Order, ranks: int) -> Mistake:
-    """Say where in the order a resumed job goes on, if it is a place in it."""
+    """Say where in the order a resumed job continues, if it is a place in it."""
     places = sorted(map(order.index, taken))
     place = places[0]
     if places != list(range(place, place + len(places))):
@@ -137,7 +152,7 @@ def _wrong_place(where: str, order: Order, size: int, start: Start, taken: Order
             "other_order_after_resuming",
             f"{where}, the first step does not take the samples that come next in the order with which the "
             f"epoch began, such as {order[start.consumed]}. Draw that order again, from the same seed and "
-            "epoch, and go on at the saved place.",
+            "epoch, and continue at the saved place.",
         )
     name, cause = {
         start.steps * size * ranks: (
@@ -156,6 +171,8 @@ def _wrong_place(where: str, order: Order, size: int, start: Start, taken: Order
             "state: is the position in it?",
         ),
     }.get(place, ("resumes_elsewhere", ""))
+    if place == 2 * start.consumed:
+        cause += " It is twice what was consumed: is that skipped twice?"
     return Mistake(
         name,
         f"{where}, the first step begins after {place} samples of the epoch, but {start.consumed} were "

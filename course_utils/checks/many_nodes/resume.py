@@ -187,8 +187,8 @@ def judge(truth: Truth, found: Evidence) -> str:
     expect_training(trainings[OTHER_RESUMED], records[OTHER_RESUMED], orders[OTHER])
     expect_bounded(value_of(found["late"]))
     return (
-        "On any number of ranks, each epoch goes on with the sample after the last one that was trained, to "
-        "its end, and the next one has a new order."
+        "On any number of ranks, each epoch continues with the sample after the last one that was trained, "
+        "to its end, and the next one has a new order."
     )
 
 

@@ -43,7 +43,7 @@ def draw_call(rng: np.random.Generator, target: int, sizes: list[int]) -> Call:
     if len(sizes) > 8:
         *places, twin, last = rng.choice(np.arange(0, len(sizes) - 1, 2), 6, replace=False).tolist()
         for place, folder in zip(
-            places, ("gro\N{COMBINING DIAERESIS}ße", "画像", "red fox, wild", "deep/" * 30), strict=True
+            places, ("gro\N{COMBINING DIAERESIS}ße", "画像", "red fox, wild", "deep/" * 60), strict=True
         ):
             names[place] = f"{folder}/img_{numbers[place]:05d}.JPEG"
         data[places[0]], data[places[1]] = b"", data[places[1]] + b"\0\0"
@@ -102,8 +102,8 @@ def _expect_samples(call: Call, read: dict[str, list[Sample]]) -> None:
         if name not in expected:
             raise Mistake(
                 "other_names",
-                f"read_shard yields the name {name[:200]!r}, which no sample has. Keep the whole name, "
-                "folders included.",
+                f"read_shard yields the name {name[:200]!r}, which no sample of this call has. Keep the "
+                "whole name, folders included, and nothing from another call.",
             )
         if data != expected[name]:
             raise _other_data(name, data, expected[name])
@@ -160,7 +160,7 @@ def _expect_bytes(call: Call, shards: dict[str, bytes], read: dict[str, list[Sam
             if data[name] not in shards[shard]:
                 raise Mistake(
                     "not_as_it_is",
-                    f"The bytes of {name} do not stand in {shard} as they are and in one piece. Do not "
+                    f"The bytes of {name} are not in {shard} as they are and in one piece. Do not "
                     "compress or encode them: a JPEG hardly gets any smaller, and each reader would "
                     "have to undo it.",
                 )
@@ -174,14 +174,14 @@ def _expect_sizes(call: Call, shards: dict[str, bytes]) -> None:
             raise Mistake(
                 "far_from_target",
                 f"{shard} has {size:,} bytes; the target is {target:,}, and no shard may have more than "
-                "twice as many. Count the bytes that are written, not the samples: "
-                "names and headers are bytes, too.",
+                "twice as many. Count the bytes that are written (names and headers, too), and close a "
+                "shard near the target.",
             )
     for (shard, size), _ in pairwise(sizes.items()):
         if size < LEAST * target:
             raise Mistake(
                 "far_from_target",
                 f"{shard} has {size:,} bytes; the target is {target:,}, and only the last shard may have "
-                "less than half as many. Count the bytes that are written, not the samples: "
-                "names and headers are bytes, too.",
+                "less than half as many. Count the bytes that are written (names and headers, too), and "
+                "close a shard near the target.",
             )

@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from course_utils.checks.core import Evidence, Inputs, Mistake, Truth, type_name
-from course_utils.format_trials import Requirements
+from course_utils.format_trials import FACTS, Requirements
 
 ROUNDING = 1e-6  # relative: times that differ by less are equal
 
@@ -68,13 +68,22 @@ def judge(truth: Truth, found: Evidence) -> str:
     for wanted, answer in answers:
         asked, names = f"For {_format_rules.describe(wanted)}", answer["names"]
         if missing := sorted(_format_rules.admissible(wanted).difference(names)):
+            hint = _hint(wanted, missing[0])
             raise Mistake(
-                "leaves_out",
-                f"{asked}, you leave out {missing[0]}, and no requirement excludes it. A number that is just "
-                "reached is not exceeded.",
+                "leaves_out", f"{asked}, you leave out {missing[0]}, and no requirement excludes it.{hint}"
             )
         _expect_order(asked, names, [_format_rules.seconds(wanted, name) for name in names])
     return "You list every format that the requirements allow and no other one, the fastest first."
+
+
+def _hint(wanted: Requirements, name: str) -> str:
+    """Return what a student may have overlooked who leaves out a format."""
+    facts = FACTS[name]
+    if wanted.samples == wanted.file_quota or facts.index_bytes * wanted.samples == wanted.worker_memory:
+        return " A limit that is exactly reached is not exceeded."
+    if wanted.place == "shared" and wanted.access == "stream" and facts.shared == "random":
+        return ' Where `shared` is "random", a stream is served well, too.'
+    return f" Go through FACTS, where {name} is one of {len(FACTS)}: each fact has its row in the table."
 
 
 def _expect_names(answer: Answer, names: tuple[str, ...], asked: str) -> None:

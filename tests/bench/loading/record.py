@@ -56,12 +56,19 @@ has a decoder of its own, which cannot run alone, its loader is compared with th
 |---|---|---|---|
 {rows}
 
-{missing}Compare loaders of the same decoder first. What differs between them is how they read, divide and \
-collect the work; the format is only a part of that. A ratio says more about another machine than images per \
-second do, but it depends on cores, memory and Python as well. Loaders that crop full-size photographs, FFCV \
-among them, stand on [a page of their own](crops.md).
+{missing}{older}Compare loaders of the same decoder first. What differs between them is how they read, \
+divide and collect the work; the format is only a part of that. A ratio says more about \
+another machine than images per second do, but it depends on cores, memory and Python as well. Loaders that \
+crop full-size photographs, FFCV among them, are on [a separate page](crops.md).
 
 Made by `python -m tests.bench.loader --record`.
+"""
+
+
+OLDER = """\
+*Decoder torchvision*: torchvision has since deprecated its image decoders. Today the benchmark runs these \
+loaders with TorchCodec; they have not been recorded again.
+
 """
 
 
@@ -73,5 +80,6 @@ def page(record: dict) -> str:
         "rounds": f"{rounds} rounds" if rounds > 1 else "one round",
         "rows": "\n".join(rows(record)),
         "missing": f"Not measured here: {', '.join(missing)}.\n\n" if missing else "",
+        "older": OLDER if "torchvision" in {row["decoder"] for row in record["loaders"]} else "",
     }
     return TEXT.format_map(fields)

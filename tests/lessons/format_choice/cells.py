@@ -19,11 +19,12 @@ STATEMENT = """\
 fastest first.
 
 - `requirements` is a `Requirements`; the next cell prints its fields, and the facts about each format as it \
-is written and read in this lesson. `FACTS["Tar"].appends` is one of them.
-- A requirement excludes formats by the fact in its row of the table. What is just reached is not exceeded.
+is written and read in this lesson (Squashfs in the optional notebook). `FACTS["Tar"].appends` is one.
+- A requirement excludes formats by the fact in its row of the table. A limit that is exactly reached \
+is not exceeded.
 - Reading a sample takes the `latency` for each request, and the bytes that arrive divided by the \
 `bandwidth`. `READ_COSTS[access][name]` holds the requests for a sample, and the bytes that arrive for \
-each of its bytes. Equally fast formats may come in any order.
+each of its bytes, for each format that can be read so. Equally fast formats may come in any order.
 
 | requirement | fact | what it says |
 |---|---|---|
@@ -31,17 +32,16 @@ each of its bytes. Equally fast formats may come in any order.
 TEXT = """\
 ### How to choose
 
-No format won every section, and none lost every one. So begin with what your project needs, in this order: \
-first what cannot be changed (other people's programs, the file system), then how the data is written and \
-read. Each answer excludes some formats, for a reason that you measured or that its documentation gives.
+No format won every section. Begin with what your project needs, in this order: first what cannot be \
+changed (other people's programs, the file system), then how the data is written and read. Each answer \
+excludes some formats.
 
 ![{alternative}]({picture})"""
 ANSWER = """\
 <details>
 <summary>Our answer</summary>
 
-What a trial or a measurement shows has its name in the last column, the rest a documentation. A trial that \
-passes is no permission: LMDB and HDF5 came out right when forked workers shared them.
+The last column names the trial or measurement that shows it, or links to documentation.
 
 | if | leave out | because | shown by |
 |---|---|---|---|

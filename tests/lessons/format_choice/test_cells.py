@@ -20,8 +20,3 @@ def test_picture_is_the_generated_one():
     path = lesson_path(generated.LESSON).parent / generated.PICTURE
     assert path.read_text() == picture(), AGAIN
     assert ElementTree.fromstring(picture()).get("height")
-
-
-def test_statement_is_short():
-    text, _, _ = generated.statement("### Exercise").partition("| requirement")
-    assert len(text.split()) <= 150
