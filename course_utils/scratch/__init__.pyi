@@ -2,6 +2,7 @@ from .mounted import RECORDED_MOUNT as RECORDED_MOUNT
 from .mounted import RECORDED_MOUNT_FILES as RECORDED_MOUNT_FILES
 from .mounted import count_mounted as count_mounted
 from .presets import PRESETS as PRESETS
+from .presets import SITES as SITES
 from .presets import Preset as Preset
 from .presets import ScratchError as ScratchError
 from .presets import find_scratch as find_scratch

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from course_utils.scratch.archives import SQUASHFS
-from course_utils.scratch.presets import PRESETS, ScratchError, find_scratch
+from course_utils.scratch.presets import PRESETS, ScratchError, expiry_of, find_scratch
 from course_utils.scratch.progress import told
 from course_utils.scratch.staged_set import is_whole, place_of, read_manifest
 from course_utils.scratch.staging import resolved, stage_set
@@ -63,6 +63,8 @@ def _stage(options: argparse.Namespace) -> None:
     else:
         if storage_of(scratch).kind == "network":
             sys.stderr.write(f"scratch: {scratch} is {storage_of(scratch)}\n")
+        if expiry := expiry_of(resolved(scratch)):
+            sys.stderr.write(f"scratch: {expiry}\n")
         size = source.stat().st_size if way == "copy" else None
         with told(source.name, size, place_of(source, resolved(scratch), way)) as tell:
             calls = (tell.copied, tell.waits, tell.replaces)
@@ -99,6 +101,8 @@ def _where(options: argparse.Namespace) -> None:
     for path in options.folder or [find_scratch(os.environ)]:
         storage = storage_of(path)
         _say(f"{path}: {storage}; quota: {storage.quota_command}")
+        if expiry := expiry_of(Path(os.path.realpath(path))):
+            _say(f"    {expiry}")
 
 
 def _presets(_: argparse.Namespace) -> None:

@@ -1,8 +1,9 @@
-"""Where some sites have node-local storage, and how a job finds it."""
+"""Where some sites have node-local storage, how a job finds it, and what they delete: `sites.toml`."""
 
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from course_utils.scratch.storage_kind import Kind
 
@@ -33,66 +34,31 @@ class Preset(NamedTuple):
     read: str
 
 
+class Expiry(NamedTuple):
+    """A shared folder whose files are deleted by age.
+
+    Attributes:
+        site: The site.
+        folder: Where.
+        days: Files that are older are deleted.
+        url: The site's page.
+        read: When that page was read.
+    """
+
+    site: str
+    folder: str
+    days: int
+    url: str
+    read: str
+
+
+SITES: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("sites.toml").read_text("utf-8"))
 PRESETS = {
-    "snellius": Preset(
-        "Snellius (SURF)",
-        "$TMPDIR",
-        "local disk",
-        "#SBATCH --constraint=scratch-node",
-        "Only some nodes have the NVMe disk behind /scratch-node; TMPDIR points to it on those alone. It is "
-        "deleted when the job ends.",
-        "https://servicedesk.surf.nl/wiki/display/WIKI/Snellius+filesystems",
-        "2026-11-22",
-    ),
-    "lumi": Preset(
-        "LUMI (CSC)",
-        "/tmp",
-        "memory",
-        "",
-        "Compute nodes have no disk for jobs: /tmp is memory and counts towards that of the job, which ends "
-        "when it has used too much.",
-        "https://docs.lumi-supercomputer.eu/storage/",
-        "2026-11-22",
-    ),
-    "alliance-canada": Preset(
-        "Digital Research Alliance of Canada",
-        "$SLURM_TMPDIR",
-        "local disk",
-        "",
-        "Slurm makes the folder on each node of the job, and deletes it when the job ends.",
-        "https://docs.alliancecan.ca/wiki/Using_node-local_storage",
-        "2026-11-22",
-    ),
-    "finisterrae": Preset(
-        "FinisTerrae III (CESGA)",
-        "$LOCAL_SCRATCH",
-        "local disk",
-        "",
-        "$TMPSHM is a folder in memory, which counts towards the limit of the job.",
-        "https://cesga-docs.gitlab.io/ft3-user-guide/scratch_dirs.html",
-        "2026-11-22",
-    ),
-    "bih": Preset(
-        "BIH HPC (Charité)",
-        "/tmp",
-        "local disk",
-        "",
-        "Slurm's plugin job_container/tmpfs shows each job a /tmp of its own, and deletes it afterwards. "
-        "Space there is requested as localtmp.",
-        "https://hpc-docs.cubi.bihealth.org/slurm/temporary-files/",
-        "2026-11-22",
-    ),
-    "shm": Preset(
-        "any Linux",
-        "/dev/shm",
-        "memory",
-        "",
-        "Half of the memory at most, unless it was mounted otherwise. What processes leave there stays until "
-        "it is deleted, or the node restarts.",
-        "https://docs.kernel.org/filesystems/tmpfs.html",
-        "2026-11-22",
-    ),
+    name: Preset(**{"request": "", **site["scratch"]}, site=site["name"])
+    for name, site in SITES.items()
+    if "scratch" in site
 }
+EXPIRIES = [Expiry(site=site["name"], **item) for site in SITES.values() for item in site.get("expires", [])]
 # Tried in this order where no preset is named: only jobs have the first ones.
 USUAL = ("$SLURM_TMPDIR", "$LOCAL_SCRATCH", "$TMPDIR", "/tmp")
 
@@ -120,6 +86,14 @@ def find_scratch(environment: Mapping[str, str], preset: str = "") -> Path:
     if not folder.is_dir():
         raise ScratchError(f"there is no folder {folder}, which {chosen.site} has; see {chosen.url}")
     return folder
+
+
+def expiry_of(path: Path) -> str:
+    """Return when files below a path are deleted, as a sentence; empty where no site says that of it."""
+    for expiry in EXPIRIES:
+        if path.is_relative_to(expiry.folder):
+            return f"{expiry.site} deletes files in {expiry.folder} that are older than {expiry.days} days"
+    return ""
 
 
 def _folder(name: str, environment: Mapping[str, str]) -> Path | None:

@@ -1,14 +1,21 @@
 import datetime
+from pathlib import Path
 
 import pytest
 
-from course_utils.scratch.presets import PRESETS, ScratchError, find_scratch
+from course_utils.scratch.presets import EXPIRIES, PRESETS, ScratchError, expiry_of, find_scratch
 
 
-@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
+@pytest.mark.parametrize("preset", [*PRESETS.values(), *EXPIRIES])
 def test_each_preset_has_a_source_and_a_date(preset):
     assert preset.url.startswith("https://")
     assert datetime.date.fromisoformat(preset.read)
+
+
+def test_a_folder_that_is_emptied_by_age_is_told():
+    assert "older than 6 days" in expiry_of(Path("/scratch-local/ann/data"))
+    assert "older than 14 days" in expiry_of(Path("/scratch-shared"))
+    assert not expiry_of(Path("/scratch-locally"))
 
 
 def test_a_variable_of_the_job_is_found(tmp_path):

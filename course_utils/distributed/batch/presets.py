@@ -1,6 +1,8 @@
-"""What batch scripts ask for on particular systems, each with the page that says so and when it was read."""
+"""What batch scripts ask for on particular systems: `sites.toml` of `course_utils.scratch`."""
 
 from typing import NamedTuple
+
+from course_utils.scratch import SITES
 
 
 class Preset(NamedTuple):
@@ -28,13 +30,9 @@ class Preset(NamedTuple):
 
 PRESETS = {
     "cpu": Preset(),
-    "snellius": Preset(
-        "gpu_a100", 4, 18, True, "snellius",
-        "https://servicedesk.surf.nl/wiki/spaces/WIKI/pages/30660209/Snellius+partitions", "2026-11",
-    ),
-    # Each half of its four GPUs is a device of its own, and the operating system keeps some of the 64 cores.
-    "lumi": Preset(
-        "standard-g", 8, 7, True, "lumi",
-        "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/lumig-job/", "2026-11",
-    ),
-}  # fmt: skip
+    **{
+        name: Preset(**nodes, scratch=key if "scratch" in site else "")
+        for key, site in SITES.items()
+        for name, nodes in site.get("nodes", {}).items()
+    },
+}

@@ -11,12 +11,10 @@ import base64
 import binascii
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from bleach.html5lib_shim import Filter
-from bleach.sanitizer import Cleaner
-from mistune import HTMLRenderer
+import nh3
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 MAX_CHARACTERS = 20_000  # of one cell, without its pictures: some texts take the parser quadratic time
@@ -52,7 +50,8 @@ def safe_markdown(source: str, attachments: Mapping[str, Any], formatted: bool =
     """
     pictures = _attached(attachments)
     text = _INLINE.sub(lambda found: _keep(pictures, found[1], found[2]), source)
-    return f"<div>{_one_line(_sanitized(_rendered(text) if formatted else _verbatim(text), pictures))}</div>"
+    page = _rendered(text, pictures) if formatted else _verbatim(text)
+    return f"<div>{_one_line(_sanitized(page, pictures))}</div>"
 
 
 def _attached(attachments: Mapping[str, Any]) -> dict[str, str]:
@@ -83,15 +82,22 @@ def _is_picture(kind: str, data: str) -> bool:
 
 
 class _Renderer(IPythonRenderer):
-    """nbconvert's renderer, which leaves the addresses of pictures to `_sanitized`."""
+    """nbconvert's renderer; a picture that is not there is named."""
 
-    image = HTMLRenderer.image
+    known: Mapping[str, str] = {}
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        """Return the element of a known picture, or its text; other elements do not pass `_sanitized`."""
+        if url not in self.known:
+            return html.escape(f"[picture: {text or 'without a text'}]")
+        return f'<img src="{html.escape(url)}" alt="{html.escape(text)}">'
 
 
-def _rendered(text: str) -> str:
+def _rendered(text: str, pictures: Mapping[str, str]) -> str:
     try:
         if len(text) <= MAX_CHARACTERS:
             renderer = _Renderer(escape=False, exclude_anchor_links=True)
+            renderer.known = pictures
             return str(MarkdownWithMath(renderer=renderer).render(text))
     except Exception:  # of the parser, such as a RecursionError: show the text as it is
         pass
@@ -103,39 +109,21 @@ def _verbatim(text: str) -> str:
 
 
 def _sanitized(page: str, pictures: Mapping[str, str]) -> str:
-    class Pictures(_Pictures):
-        known = pictures
+    def keep(tag: str, name: str, value: str) -> str | None:
+        if name == "src":
+            return pictures.get(value)
+        return value if name != "href" or _LINK.fullmatch(value) else None
 
-    cleaner = Cleaner(
-        TAGS, _is_allowed, protocols=["http", "https", "mailto", "attachment", "picture"], filters=[Pictures]
+    return nh3.clean(
+        page,
+        tags=TAGS,
+        clean_content_tags=set(),  # what a script says is shown as text
+        attributes={"a": {"href"}, "img": {"src", "alt"}, "*": {"title"}},
+        attribute_filter=keep,
+        url_schemes={"http", "https", "mailto", "attachment", "picture"},
+        set_tag_attribute_values={"a": {"target": "_blank"}},
+        link_rel="noopener noreferrer nofollow",
     )
-    return str(cleaner.clean(page))
-
-
-def _is_allowed(tag: str, name: str, value: str) -> bool:
-    if tag == "a" and name == "href":
-        return _LINK.fullmatch(value) is not None
-    return (tag == "img" and name in ("src", "alt")) or name == "title"
-
-
-class _Pictures(Filter):  # type: ignore[misc]  # bleach has no type information
-    """Embeds known pictures, names the others, and opens links in a window of their own."""
-
-    known: Mapping[str, str] = {}
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        for token in super().__iter__():
-            data = token.get("data")
-            if token.get("name") == "img" and token["type"] in ("StartTag", "EmptyTag"):
-                source = html.unescape(data.get((None, "src"), ""))
-                if source not in self.known:
-                    text = data.get((None, "alt")) or "without a text"
-                    yield {"type": "Characters", "data": f"[picture: {text}]"}
-                    continue
-                data[None, "src"] = self.known[source]
-            elif token.get("name") == "a" and token["type"] == "StartTag":
-                data.update({(None, "rel"): "noopener noreferrer nofollow", (None, "target"): "_blank"})
-            yield token
 
 
 def _one_line(page: str) -> str:

@@ -26,6 +26,7 @@ CONFIG = "nbgrader_config.py"
 EXCHANGE = re.compile(r"^c\.Exchange\.root = (.+)$", re.MULTILINE)
 PAGE_CONFIG = ".make/page_config.json"  # .make/venv.sh copies it into the environment
 README = Path(__file__).with_name("student_readme.md")
+AGENTS = Path(__file__).with_name("student_agents.md")
 SHARED = (
     ".make",
     "CITATION.cff",
@@ -114,6 +115,7 @@ def _generated(source: Path, exchange: str) -> dict[str, str]:
         "pyproject.toml": _sections(pyproject),
         "Makefile": student_makefile(makefile),
         "README.md": README.read_text().replace("{lessons}", _lesson_table(readme)),
+        "AGENTS.md": AGENTS.read_text(),
         ".gitignore": ignored.replace(f"/notebooks/{INDEX}\n", "/notebooks/*/feedback/\n"),
         ".gitattributes": "*.ipynb merge=notebook\n",
         CONFIG: clone_settings(source, exchange),

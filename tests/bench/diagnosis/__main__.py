@@ -1,7 +1,8 @@
-"""The diagnosis itself: `python -m tests.bench.diagnosis [--overhead] [--promise] [--picture]`.
+"""The diagnosis itself: `python -m tests.bench.diagnosis [--overhead] [--promise] [--peers] [--picture]`.
 
 Without an option: what the tool adds to an epoch of 1,000 samples a second (target: at most 3 %), and whether
-predicted gains come true (target: within 25 % for nine in ten); both are written to `diagnosis.json`.
+predicted gains come true (target: within 25 % for nine in ten). `--peers` asks other tools about the same
+scripts, where they are installed. All is written to `diagnosis.json`, and as a page to `diagnosis.md`.
 """
 
 import json
@@ -9,8 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.bench.diagnosis import overhead, promise
+from tests.bench.diagnosis import overhead, peers, promise
 from tests.bench.diagnosis.picture import draw
+from tests.bench.diagnosis.table import page
 from tests.bench.recording.environment import environment
 from tests.lessons.lesson import COURSE
 
@@ -23,6 +25,7 @@ def write(**fields: object) -> None:
     before = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     record = {**before, **environment("torch", "numpy", "pillow"), **fields}
     RECORD.write_text(json.dumps(record, indent=1) + "\n")
+    RECORD.with_suffix(".md").write_text(page(record))
 
 
 def picture() -> None:
@@ -50,7 +53,10 @@ def main() -> None:
                 f"{item.name:28} {item.cause:22} {item.predicted:5.2f} {item.measured:6.2f} {item.is_kept()}"
             )
         print(f"{sum(item.is_kept() for item in kept)} of {len(kept)} within 25 %")
-        write(promise=[item._asdict() for item in kept])
+        write(promise=[item._asdict() | {"kept": item.is_kept()} for item in kept])
+    if "--peers" in asked:
+        said = [peers.compare(name)._asdict() for name in peers.SCRIPTS]
+        write(peers={"said": said, "versions": peers.versions()})
 
 
 if __name__ == "__main__":

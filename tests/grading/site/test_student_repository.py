@@ -118,6 +118,15 @@ def test_its_jupyterlab_shows_students_no_tools_of_teachers(generated, tmp_path)
     assert "@jupyter/nbgrader:validate" not in done.stdout
 
 
+def test_assistants_are_told_what_exists(generated):
+    page = (generated / "AGENTS.md").read_text()
+    places = re.findall(r"(?:notebooks|course_utils)/[\w/.]+\w", page)
+    places = [place for place in places if "my_files" not in place]  # made by the first lesson
+    assert {"notebooks/01_jpeg_vs_zip", "course_utils/checks"} <= set(places)
+    assert all((generated / place).exists() for place in places), places
+    assert re.search(r"^lab:", (generated / "Makefile").read_text(), re.MULTILINE)
+
+
 def test_its_lock_leaves_out_what_only_tests_need(generated):
     lock = (generated / "requirements.txt").read_text()
     names = {line.partition("==")[0] for line in lock.splitlines()}
