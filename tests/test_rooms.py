@@ -49,7 +49,7 @@ MAY_IMPORT = {
     },
     "course_utils.grading.submission": {"exchange"},
     "course_utils.start_page": {"paths", "system", "train_script"},
-    "course_utils.train_script": {"paths", "system"},
+    "course_utils.train_script": {"figures", "paths", "system"},
     "course_utils.grading.notebook": {"grading.submission", "validation"},
     "course_utils.grading.course": {
         "checks.core", "grading.notebook", "grading.sandbox", "grading.submission", "paths", "system",
@@ -93,7 +93,9 @@ ONLY_IN = {
     "sklearn": ("data_setup.sources",),
     "matplotlib": tuple(
         f"course_utils.{room}"
-        for room in ("figures", "format_trials", "measure", "pipeline", "scaling", "sliders", "storage")
+        for room in (
+            "figures", "format_trials", "measure", "pipeline", "scaling", "sliders", "storage", "train_script.chart",
+        )
     ),
     "matplotlib_inline": ("course_utils.figures",),
     "torch": tuple(

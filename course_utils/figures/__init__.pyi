@@ -1,5 +1,6 @@
 from .palette import BLUE as BLUE
 from .palette import GREEN as GREEN
+from .palette import INK as INK
 from .palette import ORANGE as ORANGE
 from .palette import PURPLE as PURPLE
 from .palette import RED as RED
@@ -7,5 +8,4 @@ from .palette import SERIES as SERIES
 from .palette import SKY as SKY
 from .palette import VIOLET as VIOLET
 from .palette import YELLOW as YELLOW
-from .style import INK as INK
 from .style import use_course_style as use_course_style

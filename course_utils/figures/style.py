@@ -6,12 +6,9 @@ from IPython.core.pylabtools import select_figure_formats
 from matplotlib.rcsetup import cycler
 from matplotlib_inline.config import InlineBackend
 
-from course_utils.figures.palette import SERIES
+from course_utils.figures.palette import INK, SERIES
 
-__all__ = ["INK", "use_course_style"]
-
-# Its contrast is 4.5 to 1 with white, and 4.2 to 1 with the #111111 of JupyterLab's dark theme.
-INK = "#767676"
+__all__ = ["use_course_style"]
 
 
 def use_course_style() -> None:

@@ -8,7 +8,7 @@ from course_utils.start_page.course_map import map_of_lessons
 from course_utils.start_page.exercise_state import State
 from course_utils.start_page.lesson_progress import LessonProgress, find_lessons
 from course_utils.start_page.machine_notes import machine_notes
-from course_utils.train_script import LOG, read_log
+from course_utils.train_script import LOG, picture, progress, read_log
 
 NOT_MEASURED = "Lesson 00 writes `my_files/train.py`, a slow training that you make faster, and measures it."
 NONE_HERE = "There is no lesson in this folder: run this in the folder that holds them, `notebooks/`."
@@ -96,11 +96,13 @@ def exercises_told(lesson: LessonProgress) -> str:
 
 def _script(folder: Path) -> str:
     try:
-        return f"The runs of `my_files/train.py`, one a line:\n\n```\n{read_log(folder / LOG)!r}\n```"
+        log = read_log(folder / LOG)
     except FileNotFoundError:
         return NOT_MEASURED
     except ValueError as error:
         return f"The log of `my_files/train.py` cannot be read: {error}"
+    drawn = f"{picture(progress(log))}\n\n" if len(log) > 1 else ""
+    return f"{drawn}The runs of `my_files/train.py`, one a line:\n\n```\n{log!r}\n```"
 
 
 def _next_step(lessons: tuple[LessonProgress, ...]) -> str:

@@ -1,5 +1,9 @@
-from .measuring import LOG as LOG
+from .chart import plot_log as plot_log
+from .log import LOG as LOG
+from .log import read_log as read_log
 from .measuring import measure as measure
-from .measuring import read_log as read_log
+from .svg import picture as picture
+from .before_after import Progress as Progress
+from .before_after import progress as progress
 from .versions import change as change
 from .versions import write as write

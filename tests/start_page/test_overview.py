@@ -143,5 +143,7 @@ def test_page_shows_the_log_of_the_students_script(tmp_path: Path):
     log.parent.mkdir()
     log.write_text(json.dumps(asdict(RUN)) + "\n")
     assert str(RUN) in course_overview(tmp_path)._repr_markdown_()
+    log.write_text(2 * (json.dumps(asdict(RUN)) + "\n"))
+    assert "](data:image/svg+xml;base64," in course_overview(tmp_path)._repr_markdown_()
     log.write_text("no log\n")
     assert "move it away" in course_overview(tmp_path)._repr_markdown_()

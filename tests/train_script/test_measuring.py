@@ -2,7 +2,8 @@
 
 import pytest
 
-from course_utils.train_script.measuring import LOG, Line, Log, measure, read_log
+from course_utils.train_script.log import LOG, Line, Log, read_log
+from course_utils.train_script.measuring import measure
 from course_utils.train_script.versions import source, write
 
 LINE = Line(
@@ -20,12 +21,14 @@ def script(tmp_path, lesson_data, monkeypatch):
 def test_two_runs_are_two_lines_with_what_the_change_changed(script):
     measure(script, lesson="00", images=64)
     script.write_text(source("01"))
-    before, after = measure(script, lesson="01", images=64)
+    before, after = measure(script, lesson="01", images=64, ceiling=True)
     assert before.opens > 1.5  # the picture, and the labels again; Pillow opens modules of its own, too
     assert after.opens < 0.5
     assert before.handed == after.handed == pytest.approx(128 * 128 * 3 * 4 / 1e3, rel=0.01)
     assert 0 < before.slowest <= before.fastest
     assert 0 <= before.waiting <= 1
+    assert before.ceiling is None
+    assert after.ceiling > 0
     assert not list(script.parent.glob("checkpoint*"))
     assert read_log(script.with_name(LOG)) == [before, after]
 
