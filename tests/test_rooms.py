@@ -94,7 +94,8 @@ ONLY_IN = {
     "matplotlib": tuple(
         f"course_utils.{room}"
         for room in (
-            "figures", "format_trials", "measure", "pipeline", "scaling", "sliders", "storage", "train_script.chart",
+            "figures", "format_trials", "measure", "pipeline", "scaling", "sliders", "storage",
+            "train_script.chart",
         )
     ),
     "matplotlib_inline": ("course_utils.figures",),

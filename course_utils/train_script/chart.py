@@ -27,7 +27,7 @@ def plot_log(log: Sequence[Line]) -> Axes:
     names = ["before", *(f"lesson {line.lesson}" for line in found.after)]
     colors = [ORANGE, *[BLUE] * len(found.after)]
     below = [line.fastest - line.slowest for line in lines]
-    _, axes = plt.subplots(figsize=(7, 1.2 + 0.4 * len(lines)), layout="constrained")
+    figure, axes = plt.subplots(figsize=(7, 1.2 + 0.4 * len(lines)), layout="constrained")
     axes.barh(
         names,
         [line.fastest for line in lines],
@@ -37,7 +37,7 @@ def plot_log(log: Sequence[Line]) -> Axes:
     )
     if found.ceiling:
         axes.axvline(found.ceiling, color=GREEN, linestyle="--", label="ceiling: one cached batch")
-        axes.legend(loc="lower right")
+        figure.legend(loc="outside lower right")
     axes.invert_yaxis()
     axes.set(xlabel=f"images per second ({found.newest.machine})", xlim=(0, None))
     axes.set_title(str(found), loc="left")

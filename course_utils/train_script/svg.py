@@ -20,7 +20,9 @@ def picture(found: Progress) -> str:
         drawn.append(_text(_LEFT + scale * speed + 8, top + 17, f"{speed:,.0f} images/s"))
     if found.ceiling:
         x, bottom = _LEFT + scale * found.ceiling, 2 * _ROW
-        drawn.append(f'<path d="M{x:.1f} 0V{bottom}" stroke="{GREEN}" stroke-dasharray="5 3"/>')
+        drawn.append(
+            f'<path d="M{x:.1f} 0V{bottom}" stroke="{GREEN}" stroke-width="2" stroke-dasharray="5 3"/>'
+        )
         drawn.append(_text(x - 40, bottom + 15, f"ceiling: {found.ceiling:,.0f}"))
     size = f'width="{_LEFT + _WIDTH + 150}" height="{2 * _ROW + 20}"'
     style = f'font-family="sans-serif" font-size="13" fill="{INK}"'
