@@ -40,7 +40,7 @@ class Recording:
 def draw_trace(rng: np.random.Generator, slow: str) -> str:
     """Draw the trace of a training of two epochs.
 
-    Another stage is slow in the first batches, and a third one in a single batch, so that its sum is the largest.
+    Another stage is slow in the first batches, and a third one in a single batch: its sum is the largest.
 
     Args:
         rng: Draws everything else.
@@ -67,7 +67,7 @@ def draw_trace(rng: np.random.Generator, slow: str) -> str:
 
 
 def _stage_times(rng: np.random.Generator, count: int, kinds: tuple[str, str, str]) -> dict[str, list[int]]:
-    """Return the microseconds of each stage of each batch; kinds are the slow, the cold and the outlying stage."""
+    """Return the microseconds of each stage by batch; kinds are the slow, the cold and the outlying stage."""
     slow, cold, outlier = kinds
     usual = dict(zip(STAGES, rng.permutation([2_500, 3_600, 4_700, 6_000]).tolist(), strict=True))
     usual[slow] = 26_000

@@ -1,4 +1,4 @@
-"""Exercise of lesson 06: which part of a training is waiting, and which stage of loading is slow, from a trace."""
+"""Exercise of lesson 06: which part of a training is waiting, and which stage is slow, from a trace."""
 
 import json
 import statistics
@@ -83,7 +83,8 @@ def judge(truth: Truth, found: Evidence) -> str:
         if answer["stage"] != trace.slow_stage():
             raise _wrong_stage(trace, str(answer["stage"]))
     return (
-        "Both are right: the waits of the main process alone, each moment once, without the first batches of an "
+        "Both are right: the waits of the main process alone, each moment once, without the first batches of "
+        "an "
         "epoch; and the stage that takes longest in a usual batch."
     )
 
@@ -156,9 +157,12 @@ def _wrong_share(traces: list[_Trace], shares: list[float]) -> Mistake:
     [one] = [s for s in traces[wrong].waits() if s["epoch"] == 0 and s["batch"] == FIRST][:1]
     return Mistake(
         "wrong_share",
-        f"In one trace you find a share of {shares[wrong]:.3f}; it is {traces[wrong].share():.3f}. Take it apart: "
-        f"the first wait that counts, of epoch 0 and batch {FIRST}, begins at {one['ts']} and belongs to process "
-        f"{one['pid']}; {len(traces[wrong].waits())} spans are waits that count, half of them within another one.",
+        f"In one trace you find a share of {shares[wrong]:.3f}; it is {traces[wrong].share():.3f}. Take it "
+        "apart: "
+        f"the first wait that counts, of epoch 0 and batch {FIRST}, begins at {one['ts']} and belongs to "
+        "process "
+        f"{one['pid']}; {len(traces[wrong].waits())} spans are waits that count, half of them within another "
+        "one.",
     )
 
 
@@ -167,13 +171,15 @@ def _wrong_stage(trace: _Trace, stage: str) -> Mistake:
     if stage not in STAGES:
         return Mistake(
             "no_stage",
-            f"{stage!r} is no stage of loading. The workers' spans are named after what they do; a wait of theirs "
+            f"{stage!r} is no stage of loading. The workers' spans are named after what they do; a wait of "
+            "theirs "
             "is none of it, and `step` is the main process's.",
         )
     if stage == trace.slow_stage(sum):
         return Mistake(
             "one_slow_batch",
-            f"{stage} has the largest sum, because of a single batch. In a usual batch {right} takes longest: "
+            f"{stage} has the largest sum, because of a single batch. In a usual batch {right} takes "
+            "longest: "
             "compare medians.",
         )
     if stage == trace.slow_stage(at_first=True):
@@ -183,7 +189,8 @@ def _wrong_stage(trace: _Trace, stage: str) -> Mistake:
         )
     return Mistake(
         "wrong_stage",
-        f"You name {stage}; in a usual batch {right} takes longest, among the batches from number {FIRST} on.",
+        f"You name {stage}; in a usual batch {right} takes longest, among the batches from number {FIRST} "
+        "on.",
     )
 
 
@@ -210,15 +217,18 @@ def _mean_of_epochs(trace: _Trace) -> float:
 
 
 _WORKERS = (
-    "You count waits of the workers, too. A worker that waits for work is no loss: the training waits only in the "
+    "You count waits of the workers, too. A worker that waits for work is no loss: the training waits only "
+    "in the "
     "thread `main`. Names of threads belong to a pair of `pid` and `tid`."
 )
 _TWICE = (
-    "You add the lengths of all waits. Some lie within another one, so their time counts twice: merge spans that "
+    "You add the lengths of all waits. Some lie within another one, so their time counts twice: merge spans "
+    "that "
     "overlap before you add."
 )
 _FIRST_IN = (
-    f"You count the first batches of an epoch. While the pipeline fills, every training waits: begin with batch {FIRST} "
+    "You count the first batches of an epoch. While the pipeline fills, every training waits: begin with "
+    f"batch {FIRST} "
     "of each epoch, with the waits and with the whole time."
 )
 KNOWN_MISTAKES: dict[str, tuple[Callable[[_Trace], float], str]] = {
@@ -238,11 +248,13 @@ KNOWN_MISTAKES: dict[str, tuple[Callable[[_Trace], float], str]] = {
     ),
     "all_but_steps": (
         lambda t: t.share(waiting=_not_steps(t)),
-        "You take all that is no `step` for waiting. The log is written in between; the waits are named `wait`.",
+        "You take all that is no `step` for waiting. The log is written in between; the waits are named "
+        "`wait`.",
     ),
     "pauses_in": (
         lambda t: t.share(whole=_from_end_to_end(t)),
-        "Your whole time runs from the first epoch to the end of the last one, with the validation in between. Add "
+        "Your whole time runs from the first epoch to the end of the last one, with the validation in "
+        "between. Add "
         "up the epochs, each to the end of its last step.",
     ),
     "divided_by_steps": (
@@ -251,13 +263,15 @@ KNOWN_MISTAKES: dict[str, tuple[Callable[[_Trace], float], str]] = {
     ),
     "mean_of_epochs": (
         _mean_of_epochs,
-        "You take the mean of the epochs' shares. A short epoch counts as much as a long one then: divide the waiting "
+        "You take the mean of the epochs' shares. A short epoch counts as much as a long one then: divide "
+        "the waiting "
         "of all epochs by the time of all epochs.",
     ),
     "percent": (lambda t: 100 * t.share(), "That is per cent. Return a share between 0 and 1."),
     "seconds": (
         lambda t: _union(t.waits()) / 1e6,
-        "Those are the seconds of waiting. Divide by the whole time, so that a short run can be compared with a long one.",
+        "Those are the seconds of waiting. Divide by the whole time, so that a short run can be compared "
+        "with a long one.",
     ),
     "microseconds": (
         lambda t: _union(t.waits()),
