@@ -8,7 +8,7 @@ from course_utils.system import create_atomically
 from course_utils.train_script.diff import changed
 
 VERSIONS = Path(__file__).with_name("versions.md")
-LESSONS = ("00", "01", "02", "03")
+LESSONS = ("00", "01", "02", "03", "04", "05")
 
 
 def source(after: str | None = None) -> str:

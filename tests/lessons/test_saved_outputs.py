@@ -37,7 +37,7 @@ def compared(cell: NotebookNode) -> bool:
 
 @NOTEBOOKS
 def test_nbval_compares_most_outputs(lesson: Lesson):
-    # Each lesson but the electives ends with a run of the student's own script.
+    # Each lesson ends with a run of the student's own script.
     cells = [cell for cell in code_cells(read(lesson.solution)) if "train_script.measure(" not in cell.source]
     shown = [cell for cell in cells if cell.outputs]
     kept = [cell for cell in shown if compared(cell)]

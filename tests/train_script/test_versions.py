@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from course_utils.train_script.diff import changed
 from course_utils.train_script.versions import LESSONS, change, source, write
 
 RESULT = re.compile(r"(\d+% right, samples [0-9a-f]{8})$", re.MULTILINE)
@@ -13,10 +14,12 @@ RESULT = re.compile(r"(\d+% right, samples [0-9a-f]{8})$", re.MULTILINE)
 
 def test_the_script_is_short():
     assert source().count("\n") <= 90
+    assert all(source(after).count("\n") <= 125 for after in LESSONS)
 
 
 def test_there_is_a_change_for_each_lesson():
     assert len({source(), *map(source, LESSONS)}) == len(LESSONS) + 1
+    assert changed(source("03"), change("05"), "05 without the elective 04")
     with pytest.raises(ValueError, match="choose one of 00, 01"):
         change("07")
 
