@@ -84,10 +84,9 @@ def wrong_share(traces: list[ReadTrace], shares: list[float]) -> Mistake:
     return Mistake(
         "wrong_share",
         f"In one trace you find a share of {shares[wrong]:.3f}; it is {traces[wrong].share():.3f}. Take it "
-        f"apart: the first wait that counts, of epoch 0 and batch {FIRST}, begins at {one['ts']} and belongs to "
-        "process "
-        f"{one['pid']}; {len(traces[wrong].waits())} spans are waits that count, half of them within another "
-        "one.",
+        f"apart: the first wait that counts, of epoch 0 and batch {FIRST}, begins at {one['ts']} and belongs "
+        f"to process {one['pid']}; {len(traces[wrong].waits())} spans are waits that count, half of them "
+        "within another one.",
     )
 
 
