@@ -63,7 +63,7 @@ def _end(span: dict[str, Any]) -> int:
 
 
 def _sum(spans: Iterable[dict[str, Any]]) -> float:
-    return sum(s["dur"] for s in spans)
+    return float(sum(s["dur"] for s in spans))
 
 
 def _union(spans: Spans, in_order: bool = True) -> float:
@@ -129,7 +129,7 @@ def _not_steps(trace: ReadTrace) -> float:
 
 
 def _from_end_to_end(trace: ReadTrace) -> float:
-    return max(map(_end, trace.main())) - min(s["ts"] for s in trace.main())
+    return float(max(map(_end, trace.main())) - min(s["ts"] for s in trace.main()))
 
 
 def _mean_of_epochs(trace: ReadTrace) -> float:
