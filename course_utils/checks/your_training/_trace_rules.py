@@ -63,7 +63,7 @@ def _end(span: dict[str, Any]) -> int:
 
 
 def _sum(spans: Iterable[dict[str, Any]]) -> float:
-    return sum(s["dur"] for s in spans)
+    return float(sum(s["dur"] for s in spans))
 
 
 def _union(spans: Spans, in_order: bool = True) -> float:
@@ -85,8 +85,13 @@ def wrong_share(traces: list[ReadTrace], shares: list[float]) -> Mistake:
         "wrong_share",
         f"In one trace you find a share of {shares[wrong]:.3f}; it is {traces[wrong].share():.3f}. Take it "
         f"apart: the first wait that counts, of epoch 0 and batch {FIRST}, begins at {one['ts']} and belongs "
+<<<<<<< HEAD
         f"to process {one['pid']}; {len(traces[wrong].waits())} spans are waits that count, half of them within another "
         "one.",
+=======
+        f"to process {one['pid']}; {len(traces[wrong].waits())} spans are waits that count, half of them "
+        "within another one.",
+>>>>>>> wL
     )
 
 
@@ -129,7 +134,7 @@ def _not_steps(trace: ReadTrace) -> float:
 
 
 def _from_end_to_end(trace: ReadTrace) -> float:
-    return max(map(_end, trace.main())) - min(s["ts"] for s in trace.main())
+    return float(max(map(_end, trace.main())) - min(s["ts"] for s in trace.main()))
 
 
 def _mean_of_epochs(trace: ReadTrace) -> float:

@@ -87,7 +87,9 @@ def _draw_epoch(
 ) -> int:
     """Add an epoch with two batches in flight for each worker; return when its last step ended."""
     (main, workers), (epoch, now) = lanes, begin
-    count, free, taken, ready = len(stages["read"]), [now] * len(workers), [], []
+    count, free = len(stages["read"]), [now] * len(workers)
+    taken: list[int] = []
+    ready: list[int] = []
     start = now
     for batch in range(count):
         lane = batch % len(workers)
