@@ -85,13 +85,8 @@ def wrong_share(traces: list[ReadTrace], shares: list[float]) -> Mistake:
         "wrong_share",
         f"In one trace you find a share of {shares[wrong]:.3f}; it is {traces[wrong].share():.3f}. Take it "
         f"apart: the first wait that counts, of epoch 0 and batch {FIRST}, begins at {one['ts']} and belongs "
-<<<<<<< HEAD
-        f"to process {one['pid']}; {len(traces[wrong].waits())} spans are waits that count, half of them within another "
-        "one.",
-=======
         f"to process {one['pid']}; {len(traces[wrong].waits())} spans are waits that count, half of them "
         "within another one.",
->>>>>>> wL
     )
 
 
