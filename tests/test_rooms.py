@@ -127,7 +127,7 @@ def module_name(path: Path) -> str:
 @cache
 def modules() -> dict[str, Path]:
     paths = [path for package in PACKAGES for path in sorted((COURSE / package).rglob("*.py"))]
-    return {module_name(path): path for path in paths}
+    return {module_name(path): path for path in paths if path.parent.name != "scripts"}  # of the clinic
 
 
 def is_package(module: str) -> bool:
