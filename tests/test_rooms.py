@@ -44,6 +44,7 @@ MAY_IMPORT = {
     "course_utils.checks.packed_formats": {
         "checks.core", "checks.world", "format_trials", "system",
     },
+    "course_utils.checks.your_training": {"checks.core"},
     "course_utils.grading.sandbox": {
         "checks.core", "checks.world", "grading.sandbox.isolation", "validation",
     },
@@ -84,7 +85,9 @@ ONLY_IN = {
     "nbgrader": ("course_utils.exchange", "course_utils.grading"),
     "nbconvert": ("course_utils.grading",),
     "nbformat": ("course_utils.grading",),
-    "IPython": ("course_utils.figures", "course_utils.grading.sandbox", "course_utils.sliders"),
+    "IPython": (
+        "course_utils.clinic", "course_utils.figures", "course_utils.grading.sandbox", "course_utils.sliders",
+    ),
     "ipywidgets": ("course_utils.sliders",),
     **dict.fromkeys(
         ("array_record", "google_crc32c", "h5py", "lmdb", "pyarrow"), ("course_utils.formats",)
