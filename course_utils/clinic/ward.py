@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from textwrap import fill
 
-from IPython.display import Code
+from IPython.display import Code, display
 
 HERE = Path(__file__).parent
 HEALTHY = "healthy"
@@ -44,9 +44,14 @@ class Feedback:
         return fill(self.text, LINE_WIDTH)
 
 
-def show(letter: str) -> Code:
-    """Return the script of a letter, to display it in a notebook."""
-    return Code(filename=str(_patient(letter).path), language="python")
+def show(letter: str) -> None:
+    """Display the script of a letter in a notebook."""
+    display(Code(filename=str(path(letter)), language="python"))
+
+
+def path(letter: str) -> Path:
+    """Return the file of a script, to run it."""
+    return _patient(letter).path
 
 
 def name(letter: str, cause: str) -> Feedback:
