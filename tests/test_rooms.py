@@ -44,6 +44,7 @@ MAY_IMPORT = {
     "course_utils.checks.packed_formats": {
         "checks.core", "checks.world", "format_trials", "system",
     },
+    "course_utils.checks.your_training": {"checks.core"},
     "course_utils.grading.sandbox": {
         "checks.core", "checks.world", "grading.sandbox.isolation", "validation",
     },
@@ -84,7 +85,9 @@ ONLY_IN = {
     "nbgrader": ("course_utils.exchange", "course_utils.grading"),
     "nbconvert": ("course_utils.grading",),
     "nbformat": ("course_utils.grading",),
-    "IPython": ("course_utils.figures", "course_utils.grading.sandbox", "course_utils.sliders"),
+    "IPython": (
+        "course_utils.clinic", "course_utils.figures", "course_utils.grading.sandbox", "course_utils.sliders",
+    ),
     "ipywidgets": ("course_utils.sliders",),
     **dict.fromkeys(
         ("array_record", "google_crc32c", "h5py", "lmdb", "pyarrow"), ("course_utils.formats",)
@@ -130,7 +133,7 @@ def module_name(path: Path) -> str:
 @cache
 def modules() -> dict[str, Path]:
     paths = [path for package in PACKAGES for path in sorted((COURSE / package).rglob("*.py"))]
-    return {module_name(path): path for path in paths}
+    return {module_name(path): path for path in paths if path.parent.name != "scripts"}  # of the clinic
 
 
 def is_package(module: str) -> bool:

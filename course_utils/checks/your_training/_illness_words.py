@@ -93,8 +93,8 @@ def _missed_result(case: Case, said: str) -> Mistake:
 def _numbers(case: Case) -> str:
     evidence, last = case["evidence"], case["evidence"]["epochs"][-1]
     return (
-        f" Its last epoch: of a step of {last['step']:.1f} ms {last['wait']:.1f} are waiting; loading a batch "
-        f"is {last['on_core']:.1f} ms on a core, {last['blocked']:.1f} blocked, {last['queued']:.1f} waiting"
+        f" Its last epoch: of a step of {last['step']:.1f} ms {last['wait']:.1f} are waiting; loading a "
+        f"batch is {last['on_core']:.1f} ms on a core, {last['blocked']:.1f} blocked, {last['queued']:.1f} waiting"
         f" for a core; {evidence['workers']} workers, {evidence['cores']} cores."
     )
 
@@ -109,7 +109,7 @@ _HEALTHY = {
         "It waits in its first epoch alone, while the files come into memory. Judge by the later ones."
     ),
     "workers_are_ahead": (
-        "Loading may be wasteful, or take long in each worker; as long as the workers are ahead, nobody waits."
+        "Loading may be wasteful, or take long in each worker; while the workers are ahead, nobody waits."
     ),
 }
 _SYMPTOMS = {
