@@ -23,6 +23,15 @@ class _Interrupted(BaseException):
     """The machine takes the script's time away."""
 
 
+def warm_up() -> None:
+    """Import what a training imports on first use, before any process is forked."""
+    torch.set_num_threads(1)
+    network = torch.nn.Linear(1, 1)
+    network(torch.zeros(1, 1)).sum().backward()
+    for kind in (torch.optim.Adam, torch.optim.AdamW, torch.optim.SGD):
+        kind(network.parameters(), lr=0.0).step()
+
+
 def run_watched(task: dict[str, Any], plan: Plan, number: int) -> Run:
     """Run the script; return what it did."""
     folder = Path(task["folder"])
