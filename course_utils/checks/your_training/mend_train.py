@@ -81,7 +81,9 @@ def _run(inputs: Inputs, text: Any) -> Found:  # noqa: ANN401 - whatever a stude
     has_batch = "BATCH" in {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
     images, labels, train = inputs["images"], inputs["labels"], inputs["train"]
     files = {f"data/disk_transformed/{name}": data for name, data in images.items()}
-    files["data/disk_transformed/validation_labels_10k.txt"] = "".join(f"{label}\n" for label in labels).encode()
+    files["data/disk_transformed/validation_labels_10k.txt"] = "".join(
+        f"{label}\n" for label in labels
+    ).encode()
     files["data/zip_encoded/part0.zip"] = pack_bytes(images, dict(zip(images, labels, strict=True)))
     plans: list[Plan] = [
         {"place": "whole", "batch": BATCH, "until": 0},
@@ -107,12 +109,16 @@ def judge(truth: Truth, found: Evidence) -> str:
     expect_validation(truth, whole)
     expect_mended(truth, whole["events"])
     if not value["has_batch"]:
-        message = "The script has no name BATCH for the batch size, which the check sets to other values: keep it."
+        message = (
+            "The script has no name BATCH for the batch size, which the check sets to other values: keep it."
+        )
         raise Mistake("no_batch", message)
     for run in parts:
         if run["error"]:
             mistake = mistake_of_crash(run["error"])
-            raise Mistake("crash_when_resumed", f"Interrupted or resumed with another batch size: {mistake.message}")
+            raise Mistake(
+                "crash_when_resumed", f"Interrupted or resumed with another batch size: {mistake.message}"
+            )
     expect_resumed(truth, parts)
     return (
         "The script trains and validates what it did, loads beside the training, lets bytes travel, waits for "

@@ -95,7 +95,9 @@ def _expect_files(later: list[Event], samples: int) -> None:
 def _expect_workers(events: list[Event], later: list[Event], samples: int) -> None:
     mapped = any(event.kind == "file" and event.value[0] == "map" for event in events)
     work = sum(_is_loading(event) for event in later if event.in_loop)
-    alone = sum(event.value[0] for event in later if event.kind == "batch" and event.in_loop and not event.value[2])
+    alone = sum(
+        event.value[0] for event in later if event.kind == "batch" and event.in_loop and not event.value[2]
+    )
     if work > samples / 2 or (mapped and alone > samples / 2):
         raise Mistake(
             "no_workers",

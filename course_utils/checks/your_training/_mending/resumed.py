@@ -21,7 +21,10 @@ def expect_resumed(photographs: Photographs, runs: list[Run]) -> None:
         saved = [event.value for event in run["events"] if event.kind == "saved"]
         is_last = number == len(runs) - 1
         if number and not saved and not is_last:
-            raise Mistake("no_checkpoint", "The script was interrupted in its second epoch, and torch.save was not called before.")
+            raise Mistake(
+                "no_checkpoint",
+                "The script was interrupted in its second epoch, and torch.save was not called before.",
+            )
         _expect_nothing_again(run, len(numbers), len(kept))
         kept += numbers if is_last else numbers[: saved[-1] if saved else 0]
     size = photographs["train"]

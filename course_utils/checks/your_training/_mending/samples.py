@@ -47,7 +47,9 @@ def numbers_of(photographs: Photographs, forwards: Iterable[Forward]) -> list[in
 
 def _say_other_pixels(forward: Forward) -> NoReturn:
     most = float(forward["colours"].max())
-    hint = "they are bytes from 0 to 255, not parts of 1" if most > 2 else "compare one with the script as given"
+    hint = (
+        "they are bytes from 0 to 255, not parts of 1" if most > 2 else "compare one with the script as given"
+    )
     raise Mistake(
         "other_pixels",
         f"A batch of shape {forward['shape']} goes through the network that holds none of the photographs as the "
@@ -72,7 +74,9 @@ def expect_training(photographs: Photographs, run: Run) -> None:
     labels = [label for one in forwards for label in one["labels"]]
     expect_each_once(numbers, size, EPOCHS)
     if any(len(one["labels"]) != len(one["colours"]) for one in forwards):
-        raise Mistake("no_loss", "The check saw no labels: compute the loss with nn.functional.cross_entropy.")
+        raise Mistake(
+            "no_loss", "The check saw no labels: compute the loss with nn.functional.cross_entropy."
+        )
     wrong = sum(photographs["labels"][n] != label for n, label in zip(numbers, labels, strict=True))
     if wrong:
         raise Mistake(
@@ -133,7 +137,9 @@ def expect_validation(photographs: Photographs, run: Run) -> None:
                 "validate each of them once after each epoch, as the script that was given does.",
             )
         guesses = [guess for one in forwards for guess in one["guesses"]]
-        right = np.mean([photographs["labels"][n] == guess for n, guess in zip(numbers, guesses, strict=True)])
+        right = np.mean(
+            [photographs["labels"][n] == guess for n, guess in zip(numbers, guesses, strict=True)]
+        )
         near = [k for k, share in enumerate(printed) if abs(share - 100 * right) <= 1]
         if not near:
             raise Mistake(

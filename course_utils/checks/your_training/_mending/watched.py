@@ -58,14 +58,23 @@ def run_watched(task: dict[str, Any], plan: Plan, number: int) -> Run:
             error = crash_report(raised)
         finally:
             sys.setprofile(None)
-    return {"forwards": network.forwards, "events": log.events(), "printed": printed.getvalue(), "error": error}
+    return {
+        "forwards": network.forwards,
+        "events": log.events(),
+        "printed": printed.getvalue(),
+        "error": error,
+    }
 
 
 def with_batch(text: str, batch: int) -> str:
     """Return a script with another value of `BATCH`, in the line that sets it; unchanged without one."""
     lines = text.splitlines()
     for node in reversed(ast.parse(text).body):
-        names = {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+        names = {
+            name.id
+            for name in ast.walk(node)
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        }
         if isinstance(node, ast.Assign | ast.AnnAssign) and "BATCH" in names:
             line = lines[node.end_lineno - 1].encode()
             end = node.end_col_offset
