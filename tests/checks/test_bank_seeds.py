@@ -35,6 +35,7 @@ FEWER = {
     "evaluation_sampler": 12,
     "handle_per_process": 2,
     "json_labels": 8,
+    "mend_train": 1,
     "million_labels": 2,
     "operations_budget": 2,
     "plan": 12,

@@ -26,7 +26,6 @@ from course_utils.checks.core import (
     pack_bytes,
     value_of,
 )
-from course_utils.checks.core.check import mistake_of_crash
 from course_utils.checks.your_training._mending import (
     GRID,
     Plan,
@@ -103,8 +102,7 @@ def judge(truth: Truth, found: Evidence) -> str:
     value = value_of(found)
     whole, *parts = value["runs"]
     expect_no_shared_handle(whole["events"])
-    if whole["error"]:
-        raise mistake_of_crash(whole["error"])
+    _expect_no_crash(whole)
     expect_training(truth, whole)
     expect_validation(truth, whole)
     expect_mended(truth, whole["events"])
@@ -114,13 +112,19 @@ def judge(truth: Truth, found: Evidence) -> str:
         )
         raise Mistake("no_batch", message)
     for run in parts:
-        if run["error"]:
-            mistake = mistake_of_crash(run["error"])
-            raise Mistake(
-                "crash_when_resumed", f"Interrupted or resumed with another batch size: {mistake.message}"
-            )
+        try:
+            _expect_no_crash(run)
+        except Mistake as mistake:
+            message = f"Interrupted, or resumed with another batch size: {mistake.message}"
+            raise Mistake("crash_when_resumed", message) from mistake
     expect_resumed(truth, parts)
     return (
-        "The script trains and validates what it did, loads beside the training, lets bytes travel, waits for "
+        "The script trains and validates what it did, loads beside the training, lets bytes travel, "
+        "waits for "
         "nothing, and goes on behind its checkpoint."
     )
+
+
+def _expect_no_crash(run: Run) -> None:
+    if run["error"]:
+        value_of({"error": run["error"]})

@@ -1,4 +1,4 @@
-"""What the check of `mend_train` does: photographs, runs of a script that is watched, and the verdict on them."""
+"""What the check of `mend_train` does: runs of a script that is watched, and the verdict on them."""
 
 import lazy_loader
 

@@ -25,7 +25,8 @@ def expect_no_shared_handle(events: list[Event]) -> None:
         raise Mistake(
             "shared_handle",
             f"Two processes read {shared[0].name!r} through one handle, and each moves the position of the "
-            "other: the wrong bytes, sometimes, without an error. Open the file in the process that reads it.",
+            "other: the wrong bytes, sometimes, without an error. Open the file in the process that "
+            "reads it.",
         )
 
 
@@ -61,8 +62,10 @@ def _expect_work_done_once(later: list[Event], samples: int) -> None:
         if pixels > FULL * samples * SIZE**2:
             raise Mistake(
                 "full_size_each_epoch",
-                f"In the second epoch the script {what} {pixels / samples / SIZE**2:.0f} times as many pixels as "
-                "the network sees, wherever that happens. Make the small pictures once, and read them in each "
+                f"In the second epoch the script {what} {pixels / samples / SIZE**2:.0f} times as "
+                "many pixels as "
+                "the network sees, wherever that happens. Make the small pictures once, and read "
+                "them in each "
                 "epoch.",
             )
 
@@ -74,20 +77,23 @@ def _expect_files(later: list[Event], samples: int) -> None:
     if parsed > SOME:
         raise Mistake(
             "labels_parsed_again",
-            f"In the second epoch all labels are parsed {parsed} times for {samples} photographs. Parse them once, "
+            f"In the second epoch all labels are parsed {parsed} times for {samples} photographs. "
+            "Parse them once, "
             "when the data set is made.",
         )
     if len(opened) > samples / 2:
         raise Mistake(
             "file_an_image",
-            f"In the second epoch the script opens {len(opened)} different files for {samples} photographs: a "
+            f"In the second epoch the script opens {len(opened)} different files for {samples} "
+            "photographs: a "
             "shared file system looks up each of them. Keep them in one file.",
         )
     if max(opened.values(), default=0) > samples / 2:
         name, count = opened.most_common(1)[0]
         raise Mistake(
             "opened_for_each_sample",
-            f"In the second epoch {name!r} is opened {count} times for {samples} photographs. Open it once in "
+            f"In the second epoch {name!r} is opened {count} times for {samples} photographs. Open "
+            "it once in "
             "each process that reads it.",
         )
 
@@ -101,7 +107,8 @@ def _expect_workers(events: list[Event], later: list[Event], samples: int) -> No
     if work > samples / 2 or (mapped and alone > samples / 2):
         raise Mistake(
             "no_workers",
-            f"In the second epoch the loop itself loads its {samples} photographs, and the GPU has nothing to do "
+            f"In the second epoch the loop itself loads its {samples} photographs, and the GPU has "
+            "nothing to do "
             "meanwhile. Let workers or threads load the next batches.",
         )
 
@@ -115,8 +122,10 @@ def _expect_labels(events: Iterable[Event], photographs: Photographs) -> None:
     if held >= photographs["train"]:
         raise Mistake(
             "labels_as_objects",
-            f"A data set holds {held} labels as objects of Python, in a list or a dictionary. Each worker copies "
-            "the pages of those that it touches, for a million of them some hundred megabytes: keep them in one "
+            f"A data set holds {held} labels as objects of Python, in a list or a dictionary. Each "
+            "worker copies "
+            "the pages of those that it touches, for a million of them some hundred megabytes: keep "
+            "them in one "
             "tensor or array.",
         )
 
@@ -128,8 +137,10 @@ def _expect_bytes(later: list[Event], samples: int) -> None:
         if size > 1.5 * BYTES * samples:
             raise Mistake(
                 "floats_travel",
-                f"In the second epoch the script lets {'workers' if what == 'hand over' else 'the loop'} {what} "
-                f"{size / samples:,.0f} bytes a photograph, which has {BYTES:,}. Let bytes travel (uint8), and "
+                "In the second epoch the script lets "
+                f"{'workers' if what == 'hand over' else 'the loop'} {what} "
+                f"{size / samples:,.0f} bytes a photograph, which has {BYTES:,}. Let bytes travel "
+                "(uint8), and "
                 "make floats on the GPU.",
             )
 
@@ -146,13 +157,16 @@ def _expect_no_waits(later: list[Event]) -> None:
         if waits[trains] > 2 + batches[trains] / 3:
             raise Mistake(
                 "waits_for_device",
-                f"In the second epoch the script waits for the GPU {waits[trains]} times in {batches[trains]} steps "
-                f"that {what}: .item(), .cpu(), float() or a print needs a result at once. Add up on the GPU, and "
+                f"In the second epoch the script waits for the GPU {waits[trains]} times in "
+                f"{batches[trains]} steps "
+                f"that {what}: .item(), .cpu(), float() or a print needs a result at once. Add up on "
+                "the GPU, and "
                 "ask once an epoch.",
             )
     if copies > 2 + sum(batches.values()) / 2:
         raise Mistake(
             "waits_for_copies",
-            f"In the second epoch the loop waits for {copies} copies to the GPU in {sum(batches.values())} steps. A "
+            f"In the second epoch the loop waits for {copies} copies to the GPU in "
+            f"{sum(batches.values())} steps. A "
             "copy that nobody waits for needs both: pinned memory (pin_memory=True) and non_blocking=True.",
         )

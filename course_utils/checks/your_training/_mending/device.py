@@ -1,4 +1,4 @@
-"""A scripted GPU for a script that says `cuda`: its tensors lie in host memory, and say who waits for them."""
+"""A scripted GPU for a script that says `cuda`: its tensors lie in host memory, and record who waits."""
 
 import functools
 import sys
@@ -10,9 +10,11 @@ import torch
 from course_utils.checks.your_training._mending.log import Log
 from course_utils.fakes import FakeCuda
 
-FACTORIES = "arange as_tensor empty eye full linspace ones rand randint randn randperm tensor zeros".split()
-NOTHING = "empty_cache manual_seed manual_seed_all reset_peak_memory_stats set_device".split()
-WAITS = "__array__ __bool__ __float__ __index__ __int__ cpu item nonzero numpy tolist".split()
+FACTORIES = ("arange", "as_tensor", "empty", "eye", "full", "linspace", "ones", "rand", "randint", "randn")
+FACTORIES += ("randperm", "tensor", "zeros")
+NOTHING = ["empty_cache", "manual_seed", "manual_seed_all", "reset_peak_memory_stats", "set_device"]
+WAITS = ("__array__", "__bool__", "__float__", "__index__", "__int__", "cpu", "item", "nonzero", "numpy")
+WAITS += ("tolist",)
 
 
 class OnDevice(torch.Tensor):

@@ -30,13 +30,16 @@ def expect_resumed(photographs: Photographs, runs: list[Run]) -> None:
     size = photographs["train"]
     epochs = [Counter(kept[epoch * size : (epoch + 1) * size]) for epoch in range(EPOCHS)]
     wanted = Counter(range(size))
-    lost = sum((sum((wanted - epoch).values()) for epoch in epochs))
+    lost = sum(sum((wanted - epoch).values()) for epoch in epochs)
     if lost or len(kept) != EPOCHS * size:
         raise Mistake(
             "samples_twice_or_lost",
-            f"Interrupted twice and resumed with another batch size, the script trains {len(kept)} samples in "
-            f"{EPOCHS} epochs of {size}, and {lost} that belong to an epoch are not in it. Steps are no position: "
-            "let the checkpoint hold the epoch and how many of its samples are trained, and begin behind them "
+            f"Interrupted twice and resumed with another batch size, the script trains {len(kept)} "
+            "samples in "
+            f"{EPOCHS} epochs of {size}, and {lost} that belong to an epoch are not in it. Steps are "
+            "no position: "
+            "let the checkpoint hold the epoch and how many of its samples are trained, and begin "
+            "behind them "
             "in the same order.",
         )
 
@@ -49,7 +52,8 @@ def _expect_nothing_again(run: Run, trained: int, before: int) -> None:
     if before and loaded - validated > trained + before // 2:
         raise Mistake(
             "loads_what_was_trained",
-            f"Resumed behind {before} samples, the script loads {loaded - validated} and trains {trained}: the "
+            f"Resumed behind {before} samples, the script loads {loaded - validated} and trains "
+            f"{trained}: the "
             "others are loaded and thrown away, which takes as long as training them. Let the sampler begin "
             "behind what was trained.",
         )

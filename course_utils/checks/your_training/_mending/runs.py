@@ -1,18 +1,16 @@
 """Runs of a script on drawn photographs, in processes forked from one that has just started."""
 
-import os
 import pickle
 import subprocess
 import sys
-import warnings
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 
 from course_utils.checks.your_training._mending.log import Event
 
-BOOT = "import sys; sys.path[:] = {path!r}; from course_utils.checks.your_training._mending import serve; serve()"
+BOOT = "import sys; sys.path[:] = {path!r}; from {package} import serve; serve()"
 SECONDS = 100  # of all runs together
 GRID = 8  # a photograph is recognised by the means of so many rows and columns
 EPOCHS = 2
@@ -82,15 +80,14 @@ def run_all(folder: Path, text: str, labels: list[int], images: int, plans: list
         TimeoutError: They took too long.
     """
     task = {"folder": str(folder), "text": text, "labels": labels, "images": images, "plans": plans}
-    hidden = {"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", BOOT.format(path=sys.path)]
+    variables = ["CUDA_VISIBLE_DEVICES=", "OMP_NUM_THREADS=1"]
+    command = ["env", *variables, sys.executable, "-c", BOOT.format(path=sys.path, package=__package__)]
     try:
         done = subprocess.run(
             command,
             input=pickle.dumps(task),
             capture_output=True,
             timeout=SECONDS,
-            env={**os.environ, **hidden},
             cwd=folder,
             check=False,
         )
@@ -100,22 +97,3 @@ def run_all(folder: Path, text: str, labels: list[int], images: int, plans: list
         raise RuntimeError(f"Python ended: {done.stderr.decode(errors='replace')[-300:]}")
     runs: list[Run] = pickle.loads(done.stdout)
     return runs
-
-
-def serve() -> None:
-    """Do what `run_all` asks this process for."""
-    from course_utils.checks.your_training._mending.watched import run_watched, warm_up
-    from course_utils.system import in_child
-
-    warnings.simplefilter("ignore")
-    task: dict[str, Any] = pickle.loads(sys.stdin.buffer.read())
-    answer = os.dup(1)
-    os.dup2(2, 1)
-    runs: list[Run] = []
-    warm_up()
-    for number, plan in enumerate(task["plans"]):
-        if runs and runs[-1]["error"]:
-            break
-        runs.append(in_child(run_watched, task, plan, number))
-    with os.fdopen(answer, "wb") as pipe:
-        pipe.write(pickle.dumps(runs))

@@ -52,7 +52,8 @@ def _say_other_pixels(forward: Forward) -> NoReturn:
     )
     raise Mistake(
         "other_pixels",
-        f"A batch of shape {forward['shape']} goes through the network that holds none of the photographs as the "
+        f"A batch of shape {forward['shape']} goes through the network that holds none of the "
+        "photographs as the "
         f"script that was given prepares them ({hint}): whole, RGB, 128 × 128, values from 0 to 1.",
     )
 
@@ -67,7 +68,8 @@ def expect_training(photographs: Photographs, run: Run) -> None:
     if not forwards or not all(one["on_device"] for one in forwards):
         raise Mistake(
             "not_on_device",
-            "Batches go through the network that were not copied to the GPU, although torch.cuda.is_available() "
+            "Batches go through the network that were not copied to the GPU, although "
+            "torch.cuda.is_available() "
             "is true: use .to(device) as in the script that was given.",
         )
     numbers, size = numbers_of(photographs, forwards), photographs["train"]
@@ -88,7 +90,8 @@ def expect_training(photographs: Photographs, run: Run) -> None:
     if first == sorted(first) or first == second:
         raise Mistake(
             "not_shuffled",
-            "The photographs come in the order of their names, or in the same order in both epochs; the script "
+            "The photographs come in the order of their names, or in the same order in both epochs; "
+            "the script "
             "that was given shuffles them anew in each epoch.",
         )
 
@@ -103,7 +106,8 @@ def expect_each_once(numbers: Sequence[int], size: int, epochs: int) -> None:
     if others:
         raise Mistake(
             "other_samples",
-            f"{others} photographs are trained that belong to the validation set, or to none: train the first "
+            f"{others} photographs are trained that belong to the validation set, or to none: train "
+            "the first "
             "N by the order of their names.",
         )
     for epoch in range(epochs):
@@ -112,8 +116,10 @@ def expect_each_once(numbers: Sequence[int], size: int, epochs: int) -> None:
         if len(counts) < size or len(numbers) != epochs * size:
             raise Mistake(
                 "epoch_shortened" if len(numbers) < epochs * size else "other_samples",
-                f"{epochs} epochs of {size} photographs train {len(numbers)} samples, and {len(counts)} different "
-                f"ones among the {total} of epoch {epoch}: each epoch trains each photograph once, also those of "
+                f"{epochs} epochs of {size} photographs train {len(numbers)} samples, and "
+                f"{len(counts)} different "
+                f"ones among the {total} of epoch {epoch}: each epoch trains each photograph once, "
+                "also those of "
                 "the last, shorter batch.",
             )
 
@@ -144,7 +150,8 @@ def expect_validation(photographs: Photographs, run: Run) -> None:
         if not near:
             raise Mistake(
                 "other_result",
-                f"After epoch {epoch}, {right:.0%} of the validation set were right, and the script prints no "
+                f"After epoch {epoch}, {right:.0%} of the validation set were right, and the script "
+                "prints no "
                 "such number: print it, as the script that was given does.",
             )
         printed = printed[near[0] + 1 :]
