@@ -55,6 +55,7 @@ options:
 serve: options
 	@git ls-files --error-unmatch $(START_PAGE) >/dev/null 2>&1 || \
 	    $(RUN) python -m course_utils.start_page --write notebooks || true
+	@echo "Your own script, which lesson 00 writes and no update overwrites: notebooks/my_files/train.py"
 	@$(RUN) jupyter lab $(LAB_OPTIONS) || \
 	    $(TOOLS)/fail.sh "JupyterLab did not start, or stopped with an error (above)." "try another port: make lab PORT=8899"
 
@@ -107,6 +108,7 @@ bench: $(READY) $(PEERS_READY)  ## data_setup beside its limit, then every bench
 	@"$(PEERS)/bin/python" -m tests.bench.loader --checksums
 	@"$(PEERS)/bin/python" -m tests.bench.loader --cold
 	@"$(PEERS)/bin/python" -m tests.bench.diagnosis
+	@"$(PEERS)/bin/python" -m tests.bench.train_script --record
 	@for file in tests/bench/*.py; do "$(PEERS)/bin/python" -m tests.bench.$$(basename $$file .py) || exit 1; done
 
 book: $(READY)  ## the lessons as a site to read, without solutions, in build/book (BOOK_OPTIONS="--help" lists the options)

@@ -51,6 +51,7 @@ MAY_IMPORT = {
     },
     "course_utils.grading.submission": {"exchange"},
     "course_utils.start_page": {"paths", "system", "train_script"},
+    "course_utils.update": {"system", "train_script"},
     "course_utils.train_script": {"figures", "paths", "system"},
     "course_utils.grading.notebook": {"grading.submission", "validation"},
     "course_utils.grading.course": {

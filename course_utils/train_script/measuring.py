@@ -81,8 +81,7 @@ def _watched(command: list[str], folder: str, name: str) -> str:
 
 
 def _batch_size(facts: dict[str, Any]) -> int:
-    [size] = {loader["batch_size"] for loader in facts["loaders"] if loader["training"]}
-    return int(size)
+    return int(next(loader["batch_size"] for loader in facts["loaders"] if loader["training"]))
 
 
 def _line(lesson: str, epochs: list[tuple[str, str, str]], facts: dict[str, Any]) -> Line:

@@ -13,7 +13,7 @@ LESSONS = ("00", "01", "02", "03", "04", "05")
 
 def source(after: str | None = None) -> str:
     """Return the script as it is given, or with the changes of the lessons up to one of `LESSONS`."""
-    text = _block("train.py", "python")
+    text = given_in(VERSIONS.read_text(encoding="utf-8"))
     for lesson in LESSONS if after is not None else ():
         if lesson <= str(after):
             text = changed(text, change(lesson), f"{VERSIONS.name}, {lesson}")
@@ -28,7 +28,16 @@ def change(lesson: str) -> str:
     """
     if lesson not in LESSONS:
         raise ValueError(f"lesson {lesson!r} changes nothing in train.py: choose one of {', '.join(LESSONS)}")
-    return _block(lesson, "diff")
+    return _block(VERSIONS.read_text(encoding="utf-8"), lesson, "diff")
+
+
+def given_in(page: str) -> str:
+    """Return the script as it is given in the text of a `versions.md`, which may be an older one.
+
+    Raises:
+        ValueError: The text does not hold it.
+    """
+    return _block(page, "train.py", "python")
 
 
 def write(folder: str | os.PathLike[str], after: str | None = None) -> Path:
@@ -50,9 +59,9 @@ def write(folder: str | os.PathLike[str], after: str | None = None) -> Path:
     return path
 
 
-def _block(section: str, language: str) -> str:
-    page = VERSIONS.read_text(encoding="utf-8")
+def _block(page: str, section: str, language: str) -> str:
     pattern = rf"^## {re.escape(section)}\b.*?^```{language}\n(.*?)^```$"
     found = re.search(pattern, page, re.DOTALL | re.MULTILINE)
-    assert found, section
+    if not found:
+        raise ValueError(f"the page of versions has no section {section} in {language}")
     return found[1]

@@ -54,6 +54,7 @@ def _told(update: Update) -> str:
         for name in update.replaced
     ]
     lines += [f"  {name}: a notebook of yours that could not be read, as it was" for name in update.set_aside]
+    lines += [f"  {update.script}"] if update.script else []
     lines.append(f"All of your files as they were: `git show --stat {update.commit}`")
     return "".join(f"{line}\n" for line in lines)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from course_utils.update.merge import NotANotebookError, read_notebook
+from course_utils.update.own_script import PAGE, update_script
 
 COMMIT_MESSAGE = "My work before an update of the course"
 LESSONS = "notebooks"
@@ -26,12 +27,14 @@ class Update:
         notebooks: Notebooks that both sides had changed; their cells were merged.
         replaced: Other files that both had changed; the new version was taken.
         set_aside: Copies of notebooks that could not be read.
+        script: A sentence about the student's own `train.py`, empty if it stayed as it was.
     """
 
     commit: str | None = None
     notebooks: list[str] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
     set_aside: list[str] = field(default_factory=list)
+    script: str = ""
 
 
 def update_clone(clone: Path) -> Update:
@@ -67,6 +70,7 @@ def update_clone(clone: Path) -> Update:
     update.notebooks = [name for name in both if name.endswith(".ipynb")]
     update.replaced = [name for name in both if name not in update.notebooks]
     _merge(clone, upstream)
+    update.script = update_script(clone, _text(clone, base, PAGE), _text(clone, "HEAD", PAGE))
     return update
 
 
@@ -120,6 +124,11 @@ def _merge(clone: Path, upstream: str) -> None:
 
 def _changed(clone: Path, base: str, version: str) -> set[str]:
     return set(filter(None, _git(clone, "diff", "--name-only", "-z", base, version).split("\0")))
+
+
+def _text(clone: Path, version: str, name: str) -> str:
+    """Return a file of a version; an empty text where the version lacks it."""
+    return _run(clone, "show", f"{version}:{name}").stdout
 
 
 def _succeeds(clone: Path, *arguments: str) -> bool:

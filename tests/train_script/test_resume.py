@@ -1,6 +1,5 @@
 """After lesson 05, an interrupted run and the one that resumes it train each sample of an epoch once."""
 
-import importlib.util
 import sys
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 import torch
 
 from course_utils.train_script.versions import write
+from tests.train_script.test_versions import load
 
 IMAGES = 80
 STEP = torch.optim.Adam.step
@@ -22,9 +22,7 @@ def run(tmp_path, lesson_data, monkeypatch):
 
     def run_in(folder: Path, batch: int = 8, until: int | None = None) -> list[int]:
         monkeypatch.chdir(folder)
-        spec = importlib.util.spec_from_file_location("train", script)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        module = load(script)
         module.BATCH, module.WORKERS = batch, {}
         loaded, steps = [], []
         original_get = module.Photographs.__getitem__

@@ -1,8 +1,11 @@
 """All versions of `train.py` train alike: same samples in the same order, same network at the end."""
 
+import importlib.util
 import re
 import subprocess
 import sys
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -33,13 +36,32 @@ def test_a_script_that_is_there_is_kept(tmp_path):
 
 
 @pytest.mark.slow
-def test_each_version_sees_the_same_samples_and_learns_the_same(tmp_path, lesson_data):
+def test_each_version_sees_the_same_samples_and_learns_the_same(tmp_path, lesson_data, monkeypatch, capsys):
     """The given script draws its order from the global generator, so that its samples are others."""
+    monkeypatch.chdir(tmp_path)
+    options = [str(lesson_data), "--images", "40", "--epochs", "2"]
     results = {}
     for after in LESSONS:
-        command = [sys.executable, write(tmp_path, after), lesson_data, "--images", "40", "--epochs", "2"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        train = load(write(tmp_path, after))
+        monkeypatch.setattr(train, "WORKERS", {}, raising=False)
+        monkeypatch.setattr(sys, "argv", ["train.py", *options])
+        train.main()
         (tmp_path / "checkpoint.pt").unlink()
-        results[after] = RESULT.findall(done.stdout)
+        results[after] = RESULT.findall(capsys.readouterr().out)
+    for after in ("02", "05"):  # with workers
+        command = [sys.executable, write(tmp_path, after), *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        (tmp_path / "checkpoint.pt").unlink()
+        results[f"{after}, with workers"] = RESULT.findall(done.stdout)
     assert len(results["00"]) == 2
     assert all(found == results["00"] for found in results.values()), results
+
+
+def load(script: Path) -> ModuleType:
+    """Return the script as a module, without running it."""
+    spec = importlib.util.spec_from_file_location(script.stem, script)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
