@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from course_utils.pipeline.simulation import Process, Simulation, Store
+from course_utils.pipeline import Process, Simulation, Store
 
 BATCHES, FROM = 240, 80  # simulated, and the first one that counts
 Rule = Callable[["Training"], float]
