@@ -93,9 +93,9 @@ def _missed_result(case: Case, said: str) -> Mistake:
 def _numbers(case: Case) -> str:
     evidence, last = case["evidence"], case["evidence"]["epochs"][-1]
     return (
-        f" Its last epoch: of a step of {last['step']:.1f} ms {last['wait']:.1f} are waiting; loading a "
-        f"batch is {last['on_core']:.1f} ms on a core, {last['blocked']:.1f} blocked, {last['queued']:.1f} waiting"
-        f" for a core; {evidence['workers']} workers, {evidence['cores']} cores."
+        f" Its last epoch: of a step of {last['step']:.1f} ms {last['wait']:.1f} are waiting; loading "
+        f"a batch is {last['on_core']:.1f} ms on a core, {last['blocked']:.1f} blocked, and "
+        f"{last['queued']:.1f} waiting for one; {evidence['workers']} workers, {evidence['cores']} cores."
     )
 
 
