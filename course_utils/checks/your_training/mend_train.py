@@ -64,12 +64,13 @@ def _colours(data: bytes) -> np.ndarray:
     """Return the mean colours of a photograph as the script that was given prepares it."""
     small = np.asarray(Image.open(io.BytesIO(data)).convert("RGB").resize((SIZE, SIZE)), np.float32) / 255
     cells = small.transpose(2, 0, 1).reshape(3, GRID, SIZE // GRID, GRID, SIZE // GRID)
-    return cells.mean((2, 4)).ravel()
+    means: np.ndarray = cells.mean((2, 4)).ravel()
+    return means
 
 
 def probe(inputs: Inputs, training: Callable[[], Any]) -> AttemptOf[Found]:
     """Run the script to its end; then anew, interrupted twice and resumed with other batch sizes."""
-    found: Any = attempt(lambda: _run(inputs, training()))
+    found: AttemptOf[Found] = attempt(lambda: _run(inputs, training()))
     return found
 
 

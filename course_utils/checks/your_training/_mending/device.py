@@ -10,18 +10,39 @@ import torch
 from course_utils.checks.your_training._mending.log import Log
 from course_utils.fakes import FakeCuda
 
-FACTORIES = ("arange", "as_tensor", "empty", "eye", "full", "linspace", "ones", "rand", "randint", "randn")
+FACTORIES: tuple[str, ...] = (
+    "arange",
+    "as_tensor",
+    "empty",
+    "eye",
+    "full",
+    "linspace",
+    "ones",
+    "rand",
+    "randint",
+    "randn",
+)
 FACTORIES += ("randperm", "tensor", "zeros")
 NOTHING = ["empty_cache", "manual_seed", "manual_seed_all", "reset_peak_memory_stats", "set_device"]
-WAITS = ("__array__", "__bool__", "__float__", "__index__", "__int__", "cpu", "item", "nonzero", "numpy")
+WAITS: tuple[str, ...] = (
+    "__array__",
+    "__bool__",
+    "__float__",
+    "__index__",
+    "__int__",
+    "cpu",
+    "item",
+    "nonzero",
+    "numpy",
+)
 WAITS += ("tolist",)
 
 
 class OnDevice(torch.Tensor):
     """A tensor on the scripted device."""
 
-    log: Log
-    is_cuda = True  # type: ignore[assignment]
+    recorded_in: Log
+    is_cuda = True
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]
@@ -39,17 +60,17 @@ class OnDevice(torch.Tensor):
         return format(plain.item() if plain.ndim == 0 else plain, how)
 
     def __reduce_ex__(self, protocol: Any) -> Any:  # noqa: ANN401 - as the original
-        return plain(self).__reduce_ex__(protocol)
+        return plain(self).__reduce_ex__(protocol)  # type: ignore[no-untyped-call]
 
 
 def plain(tensor: torch.Tensor) -> torch.Tensor:
     """Return a tensor as one of host memory; nothing is recorded."""
     with torch._C.DisableTorchFunctionSubclass():
-        return tensor.as_subclass(torch.Tensor)  # type: ignore[arg-type]
+        return tensor.as_subclass(torch.Tensor)
 
 
 def _waited(tensor: torch.Tensor, how: str) -> torch.Tensor:
-    OnDevice.log.add("wait", how)
+    OnDevice.recorded_in.add("wait", how)
     return plain(tensor)
 
 
@@ -64,7 +85,7 @@ def _waiting(name: str) -> Callable[..., Any]:
 
 def install(log: Log) -> None:
     """Let this process have the scripted device, and no other."""
-    OnDevice.log = log
+    OnDevice.recorded_in = log
     for name in WAITS:
         setattr(OnDevice, name, _waiting(name))
     _patch_tensors()
@@ -72,9 +93,10 @@ def install(log: Log) -> None:
 
 
 def _patch_tensors() -> None:
-    to, pin = torch.Tensor.to, torch.Tensor.clone
+    to: Any = torch.Tensor.to
+    pin = torch.Tensor.clone
 
-    def move(self: torch.Tensor, *arguments: Any, **options: Any) -> torch.Tensor:  # noqa: ANN401
+    def move(self: torch.Tensor, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401
         there = isinstance(self, OnDevice)
         targets = [one for one in (*arguments, *options.values()) if isinstance(one, str | torch.device)]
         targets += [torch.device("cuda") for one in arguments if isinstance(one, OnDevice)]
@@ -94,7 +116,7 @@ def _patch_tensors() -> None:
         mark_pinned(pinned)
         return pinned
 
-    def cuda(self: torch.Tensor, *_: object, non_blocking: bool = False) -> torch.Tensor:
+    def cuda(self: torch.Tensor, *_: object, non_blocking: bool = False) -> Any:  # noqa: ANN401
         return move(self, "cuda", non_blocking=non_blocking)
 
     methods = {"to": move, "cuda": cuda, "pin_memory": pin_memory, "is_pinned": is_pinned}
@@ -114,7 +136,7 @@ def is_pinned(tensor: torch.Tensor, *_: object) -> bool:
 
 def _log_copy(tensor: torch.Tensor, non_blocking: bool) -> None:
     waits = not (non_blocking and is_pinned(tensor))
-    OnDevice.log.add("copy", [tensor.nbytes, int(waits), len(tensor) if tensor.ndim else 1])
+    OnDevice.recorded_in.add("copy", [tensor.nbytes, int(waits), len(tensor) if tensor.ndim else 1])
 
 
 def _patch_torch() -> None:
@@ -128,7 +150,7 @@ def _patch_torch() -> None:
         return module(self, *kept, **options) if kept or options else self
 
     torch.nn.Module.to = move_module  # type: ignore[method-assign,assignment]
-    torch.nn.Module.cuda = lambda self, *_: self  # type: ignore[method-assign,assignment]
+    torch.nn.Module.cuda = lambda self, *_: self  # type: ignore[method-assign]
     torch.load = lambda file, map_location=None, **options: load(file, map_location="cpu", **options)
     for name in ("Stream", "Event", "current_stream", "default_stream", "stream"):
         setattr(torch.cuda, name, getattr(fake, name))
@@ -137,7 +159,7 @@ def _patch_torch() -> None:
     torch.cuda.is_available = _is_available
     torch.cuda.device_count = lambda: 1
     torch.cuda.current_device = lambda: 0
-    torch.cuda.synchronize = lambda *_: OnDevice.log.add("wait", "synchronize")
+    torch.cuda.synchronize = lambda *_: OnDevice.recorded_in.add("wait", "synchronize")
 
 
 def _is_available() -> bool:

@@ -33,7 +33,7 @@ def watch_files(log: Log, files: FileRecorder) -> None:
     def record(kind: str, name: str, handle: int = 0, used: object = None) -> None:
         log.add("file", [kind, name, handle])
 
-    files.record = record  # type: ignore[method-assign,assignment]
+    files.record = record  # type: ignore[method-assign]
 
 
 def watch_work(log: Log, least: int) -> None:
@@ -66,7 +66,7 @@ def watch_work(log: Log, least: int) -> None:
             log.add("decode", int(torch.Size(argument.shape).numel()) // 3)
 
     ImageFile.ImageFile.load = load_image  # type: ignore[method-assign]
-    Image.Image.resize = resize_image  # type: ignore[method-assign,assignment]
+    Image.Image.resize = resize_image  # type: ignore[method-assign]
     threading.setprofile(profile)
     sys.setprofile(profile)
 
@@ -98,7 +98,7 @@ def watch_loaders(log: Log, labels: list[int]) -> None:
         finally:
             loader.pin_memory = self._pin_asked
 
-    dataloader.DataLoader.__init__ = make  # type: ignore[method-assign,assignment]
+    dataloader.DataLoader.__init__ = make  # type: ignore[method-assign]
     dataloader._BaseDataLoaderIter.__init__ = begin_epoch  # type: ignore[method-assign]
     dataloader._BaseDataLoaderIter.__next__ = give  # type: ignore[method-assign]
 

@@ -77,6 +77,8 @@ def with_batch(text: str, batch: int) -> str:
             if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
         }
         if isinstance(node, ast.Assign | ast.AnnAssign) and "BATCH" in names:
+            assert node.end_lineno is not None
+            assert node.end_col_offset is not None
             line = lines[node.end_lineno - 1].encode()
             end = node.end_col_offset
             lines[node.end_lineno - 1] = (line[:end] + f"; BATCH = {batch}".encode() + line[end:]).decode()
@@ -110,7 +112,7 @@ class Network:
                 self.forwards[-1]["labels"] = [int(label) for label in device.plain(target).flatten()]
             return loss(given, target, *arguments, **options)
 
-        torch.nn.functional.cross_entropy = cross_entropy
+        torch.nn.functional.cross_entropy = cross_entropy  # type: ignore[assignment]
 
     def _enter(self, module: torch.nn.Module, arguments: tuple[Any, ...]) -> None:
         self._depth += 1
