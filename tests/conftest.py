@@ -115,6 +115,7 @@ SLOW = {
     "test_training.py",
     "test_without_sandbox.py",
     "test_workflow.py",
+    "test_your_training.py",
 }
 
 

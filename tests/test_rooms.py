@@ -44,6 +44,8 @@ MAY_IMPORT = {
     "course_utils.checks.packed_formats": {
         "checks.core", "checks.world", "format_trials", "system",
     },
+    "course_utils.checks.your_training": {"checks.core", "checks.your_training._mending", "pipeline"},
+    "course_utils.checks.your_training._mending": {"checks.core", "fakes", "system"},
     "course_utils.grading.sandbox": {
         "checks.core", "checks.world", "grading.sandbox.isolation", "validation",
     },
@@ -85,7 +87,9 @@ ONLY_IN = {
     "nbgrader": ("course_utils.exchange", "course_utils.grading"),
     "nbconvert": ("course_utils.grading",),
     "nbformat": ("course_utils.grading",),
-    "IPython": ("course_utils.figures", "course_utils.grading.sandbox", "course_utils.sliders"),
+    "IPython": (
+        "course_utils.clinic", "course_utils.figures", "course_utils.grading.sandbox", "course_utils.sliders",
+    ),
     "ipywidgets": ("course_utils.sliders",),
     **dict.fromkeys(
         ("array_record", "google_crc32c", "h5py", "lmdb", "pyarrow"), ("course_utils.formats",)
@@ -131,7 +135,7 @@ def module_name(path: Path) -> str:
 @cache
 def modules() -> dict[str, Path]:
     paths = [path for package in PACKAGES for path in sorted((COURSE / package).rglob("*.py"))]
-    return {module_name(path): path for path in paths}
+    return {module_name(path): path for path in paths if path.parent.name != "scripts"}  # of the clinic
 
 
 def is_package(module: str) -> bool:

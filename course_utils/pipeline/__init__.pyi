@@ -18,3 +18,6 @@ from .tuning import record_step as record_step
 from .tuning import step_time_range as step_time_range
 from .tuning import tuning_steps as tuning_steps
 from .tuning import warm_up_steps as warm_up_steps
+from .simulation import Process as Process
+from .simulation import Simulation as Simulation
+from .simulation import Store as Store

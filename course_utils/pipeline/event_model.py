@@ -5,7 +5,7 @@ The model follows the rules of PyTorch's `DataLoader`. Batch k belongs to worker
 batches, one after the other. The pin thread takes batches in the order of their arrival, the training loop
 takes them in the sampler's order. Copies and kernels are queued on streams, and a stream runs one at a time.
 
-A sandbox of the grader does not show this module: it would answer an exercise.
+Withheld from submissions: it would answer an exercise.
 """
 
 from collections import deque

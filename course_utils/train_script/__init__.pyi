@@ -7,4 +7,5 @@ from .before_after import Progress as Progress
 from .before_after import progress as progress
 from .versions import change as change
 from .versions import given_in as given_in
+from .versions import source as source
 from .versions import write as write

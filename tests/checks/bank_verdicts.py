@@ -27,6 +27,7 @@ _numbers = itertools.count()
 # `make proofs`, test_bank_seeds.py gives all answers to all checks, with several draws.
 SLOW = (
     "handle_per_process",
+    "mend_train",
     "million_labels",
     "operations_budget",
     "repair_tar",

@@ -35,6 +35,7 @@ FEWER = {
     "evaluation_sampler": 6,
     "handle_per_process": 1,
     "json_labels": 4,
+    "mend_train": 1,
     "million_labels": 1,
     "operations_budget": 1,
     "plan": 6,

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from course_utils.diagnosis.judge.finding import CAUSES
+from tests.diagnosis.clinic_key import expected
 from tests.diagnosis.examine import Patient, examine_all
 
 HERE = Path(__file__).parent
@@ -15,11 +16,6 @@ SCRIPTS = sorted((HERE / "clinic").glob("*.py"))
 # What is wrong in silence shows on a busy machine, too; where the time goes needs an idle one.
 QUICK = ("repeated_random_numbers", "epoch_not_set", "shared_handle")
 MOST_WRONG = 1 / 10  # one of twenty on an idle machine
-
-
-def expected(script: Path) -> list[str]:
-    [line] = re.findall(r"^# expect: (.*)$", script.read_text(), re.MULTILINE)
-    return [] if line == "healthy" else line.split(", ")
 
 
 @pytest.fixture(scope="module")

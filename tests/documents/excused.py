@@ -47,6 +47,7 @@ NOT_RUN = {
     "--folder ~/run --time 00:03:00 --warning 90 --epochs 20 --pause 0.2 --submit": (
         "needs Slurm: tests/distributed/test_slurm.py submits it"
     ),
+    "srun --time=00:10:00 python build/diagnosis.pyz --html report.html train.py": "needs a script",
     # CONTRIBUTING.md
     "make test TESTS=tests/storage": "takes a minute, and CI runs these tests",
     'make test TESTS="tests/test_names.py tests/checks -k reversed_labels"': EXAMPLE,

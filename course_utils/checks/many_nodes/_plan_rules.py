@@ -1,6 +1,6 @@
 """What a plan of shards, nodes and workers has to fulfil.
 
-Submissions do not see this module while they are graded: it would tell them the number of steps.
+Withheld from submissions: it would tell them the number of steps.
 """
 
 from collections import Counter

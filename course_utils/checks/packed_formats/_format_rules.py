@@ -1,6 +1,6 @@
 """Which requirement excludes which packed format: the rules, made from the table of facts.
 
-Submissions do not see this module while they are graded: it answers `choose_format`.
+Withheld from submissions: it answers `choose_format`.
 """
 
 from collections.abc import Callable, Iterator

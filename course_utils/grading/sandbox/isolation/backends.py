@@ -39,12 +39,8 @@ UNKNOWN = (
 ISOLATION = Path(__file__).resolve().parent
 ROOM = ISOLATION.parent
 GRADING = ROOM.parent
-# Modules that would answer an exercise: judges need them, submissions do not.
-WITHHELD = {
-    "pipeline": {"event_model.py"},
-    "checks/many_nodes": {"_plan_rules.py"},
-    "checks/packed_formats": {"_format_rules.py"},
-}
+# In the docstring of a module that would answer an exercise: judges need it, submissions do not.
+MARK = "Withheld from submissions:"
 # A hidden folder, and the entries in it that stay visible.
 Hidden = dict[Path, list[str]]
 
@@ -70,6 +66,17 @@ def choose(wanted: str = "auto") -> str:
         if works(kind):
             return kind
     raise NoSandboxError(REFUSAL)
+
+
+@lru_cache
+def withheld() -> dict[str, set[str]]:
+    """Return the modules with `MARK`, by their folder below `course_utils`."""
+    found: dict[str, set[str]] = {}
+    package = GRADING.parent
+    for path in [*package.glob("pipeline/*.py"), *package.glob("checks/*/*.py")]:
+        if MARK in path.read_text(encoding="utf-8"):
+            found.setdefault(str(path.parent.relative_to(package)), set()).add(path.name)
+    return found
 
 
 def works(kind: str) -> bool:
@@ -107,7 +114,7 @@ def sandbox_command(kind: str, command: list[str], readable: list[Path] | None =
     """Build the command line that runs `command` in a sandbox.
 
     The sandbox shows the Python environment and `course_utils`, but of `course_utils.grading` only this
-    package, no module that is `WITHHELD`, and nothing of `data_setup`.
+    package, no module with `MARK`, and nothing of `data_setup`.
 
     Args:
         kind: One of `KINDS`, or `none`.
@@ -134,10 +141,10 @@ def _hidden(views: list[Path]) -> Hidden:
     """List the folders below `views` and /usr that a submission must not read."""
     visible = {GRADING: [*sorted(path.name for path in GRADING.glob("__init__.py*")), ROOM.name]}
     visible[GRADING.parents[1] / "data_setup"] = []
-    for name, withheld in WITHHELD.items():
+    for name, modules in withheld().items():
         folder = GRADING.parent / name
         inside = [*folder.glob("*.py*"), *(stub.parent for stub in folder.glob("*/__init__.py"))]
-        visible[folder] = sorted({path.name for path in inside} - withheld)
+        visible[folder] = sorted({path.name for path in inside} - modules)
     return {
         view / folder.relative_to(view.resolve()): kept
         for view in [Path("/usr"), *views]

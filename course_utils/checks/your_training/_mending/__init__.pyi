@@ -1,0 +1,10 @@
+from .causes import expect_mended as expect_mended
+from .causes import expect_no_shared_handle as expect_no_shared_handle
+from .resumed import expect_resumed as expect_resumed
+from .runs import GRID as GRID
+from .runs import Plan as Plan
+from .runs import Run as Run
+from .runs import run_all as run_all
+from .serving import serve as serve
+from .samples import expect_training as expect_training
+from .samples import expect_validation as expect_validation

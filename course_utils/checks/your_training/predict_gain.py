@@ -1,0 +1,136 @@
+"""Exercise of lesson 06: what each of several changes gains on a scripted machine, one after the other."""
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, TypedDict
+
+import numpy as np
+
+from course_utils.checks.core import Evidence, Inputs, Mistake, Truth, type_name
+from course_utils.pipeline import simulation_disabled
+
+WITHIN = 0.1  # of what the machine measures
+CHANGES = ("workers", "pack", "resize", "bytes", "pin")
+
+
+class Case(TypedDict):
+    """A machine, in milliseconds of a batch, and the changes in their order."""
+
+    machine: dict[str, int]
+    changes: list[str]
+
+
+class Answer(TypedDict):
+    """The predicted gains; None and a type where they are no list of numbers."""
+
+    gains: list[float] | None
+    kind: str
+
+
+class Found(TypedDict):
+    """The answers to all cases, and to all cases again."""
+
+    first: list[Answer]
+    again: list[Answer]
+
+
+def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+    """Draw machines that begin without and with workers, each with another order of changes."""
+    cases = [_case(rng, workers, order) for workers in (0, 2) for order in (0, 1, 2)]
+    return {"cases": cases}, {"cases": cases}
+
+
+def _case(rng: np.random.Generator, workers: int, order: int) -> Case:
+    """Draw a case: with `order` 0 reading is slow, with 1 decoding, with 2 copying and computing."""
+    read, on_core, device = ((9, 3, 1), (4, 6, 1), (3, 2, 3))[order]
+    compute = int(rng.integers(18, 24)) * device
+    machine = {
+        "read": int(rng.integers(18, 24)) * read,
+        "decode": int(rng.integers(14, 20)) * on_core,
+        "floats": int(rng.integers(7, 10)) * on_core,
+        "transfer": int(compute * (rng.uniform(1.3, 1.6) if order == 2 else rng.uniform(0.7, 0.95))),
+        "compute": compute,
+        "workers": workers,
+        "cores": 2,
+        "more_workers": int(rng.integers(5, 8)),
+    }
+    machine["packed_read"] = machine["read"] // int(rng.integers(5, 9))
+    machine["resized_decode"] = machine["decode"] // int(rng.integers(4, 7))
+    changes = rng.permutation(CHANGES).tolist()
+    if order:  # cores, or copies that take longer than the step, are busy until there are fewer bytes
+        changes.sort(key=lambda change: change == "bytes")
+    if not workers:  # without workers nothing overlaps
+        changes.sort(key=lambda change: change != "workers")
+    return {"machine": machine, "changes": changes}
+
+
+def probe(inputs: Inputs, predict: Callable[..., Any]) -> Found:
+    """Ask for the gains of each case, twice, with the course's own model disabled."""
+
+    def answer(case: Case) -> Answer:
+        found = predict(dict(case["machine"]), list(case["changes"]))
+        listed = found.tolist() if isinstance(found, np.ndarray) else found
+        if not isinstance(listed, (list, tuple)) or not all(isinstance(gain, Real) for gain in listed):
+            return {"gains": None, "kind": type_name(found)}
+        return {"gains": [float(gain) for gain in listed], "kind": ""}
+
+    with simulation_disabled():
+        first = [answer(case) for case in inputs["cases"]]
+        again = [answer(case) for case in reversed(inputs["cases"])]
+    return {"first": first, "again": again[::-1]}
+
+
+def judge(truth: Truth, found: Evidence) -> str:
+    """Run the machine before and after each change, and compare with what was predicted."""
+    from course_utils.checks.your_training._gain_rules import KNOWN_MISTAKES, gains
+
+    cases, predicted = truth["cases"], []
+    for case, answer in zip(cases, found["first"], strict=True):
+        if answer["gains"] is None or len(answer["gains"]) != len(case["changes"]):
+            what = answer["kind"] or f"{len(answer['gains'])} numbers for {len(case['changes'])} changes"
+            raise Mistake("not_a_list", f"Return a list with a number for each change; you returned {what}.")
+        predicted.append(answer["gains"])
+    if found["again"] != found["first"]:
+        raise Mistake(
+            "keeps_state",
+            "Asked twice about the same machine, you predict other gains. Change a copy of what you were "
+            "given, and "
+            "keep nothing outside the function.",
+        )
+    measured = [gains(case["machine"], case["changes"]) for case in cases]
+    if not all(map(_agree, predicted, measured)):
+        for name, (rule, advice) in KNOWN_MISTAKES.items():
+            expected = [rule(case["machine"], case["changes"]) for case in cases]
+            if all(map(_nearly, predicted, expected)):
+                raise Mistake(name, advice)
+        raise _unknown_mistake(cases, predicted, measured)
+    return (
+        "Each of your gains lies within a tenth of what the machine measured: of workers that wait together "
+        "and share "
+        "cores, of what a device does at the same time, and of changes on top of others."
+    )
+
+
+def _agree(predicted: list[float], measured: list[float], within: float = WITHIN) -> bool:
+    return all(abs(a - b) <= within * abs(b) + 1e-6 for a, b in zip(predicted, measured, strict=True))
+
+
+def _nearly(predicted: list[float], expected: list[float]) -> bool:
+    """Compare with a mistake, whose filling of the pipeline is not simulated alike."""
+    return _agree(predicted, expected, within=0.02)
+
+
+def _unknown_mistake(cases: list[Case], predicted: list[list[float]], measured: list[list[float]]) -> Mistake:
+    case, found, right = next(
+        row for row in zip(cases, predicted, measured, strict=True) if not _agree(row[1], row[2])
+    )
+    number = next(n for n in range(len(right)) if not _agree([found[n]], [right[n]]))
+    before = ", ".join(case["changes"][:number]) or "none"
+    return Mistake(
+        "wrong_gain",
+        f"For the change {case['changes'][number]!r} you predict {found[number]:.2f} times as fast; the "
+        "machine "
+        f"measured {right[number]:.2f}. It has {case['machine']}; the changes before: {before}. Write down "
+        "what a "
+        "batch takes before and after, part by part.",
+    )

@@ -1,0 +1,86 @@
+"""Exercise of lesson 06: which part of a training is waiting, and which stage is slow, from a trace."""
+
+import tempfile
+from collections.abc import Callable
+from numbers import Real
+from pathlib import Path
+from typing import Any, TypedDict
+
+import numpy as np
+
+from course_utils.checks.core import Evidence, Inputs, Mistake, Truth, type_name
+from course_utils.checks.your_training._traces import STAGES, draw_trace
+
+
+class Answer(TypedDict):
+    """What was returned for a trace: share and stage, or the type of what is neither."""
+
+    share: float | None
+    stage: str | None
+    kind: str
+
+
+class Found(TypedDict):
+    """The answers for all traces, and for all again in the other order."""
+
+    first: list[Answer]
+    again: list[Answer]
+
+
+def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+    """Draw three traces, each with another slow stage."""
+    traces = [draw_trace(rng, STAGES[n]) for n in rng.permutation(len(STAGES))[:3]]
+    return {"traces": traces}, {"traces": traces}
+
+
+def probe(inputs: Inputs, read: Callable[..., Any]) -> Found:
+    """Ask for the answer to each trace, from a file, twice."""
+
+    def answer(text: str) -> Answer:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "trace.json"
+            path.write_text(text)
+            found = read(path)
+        if not isinstance(found, (tuple, list)) or len(found) != 2:
+            return {"share": None, "stage": None, "kind": type_name(found)}
+        share, stage = found
+        is_number = isinstance(share, Real) and not isinstance(share, bool)
+        return {
+            "share": float(share) if is_number else None,
+            "stage": str(stage) if isinstance(stage, str) else None,
+            "kind": f"({type_name(share)}, {type_name(stage)})",
+        }
+
+    first = [answer(text) for text in inputs["traces"]]
+    again = [answer(text) for text in reversed(inputs["traces"])]
+    return {"first": first, "again": again[::-1]}
+
+
+def judge(truth: Truth, found: Evidence) -> str:
+    """Compare both with what each known mistake would find."""
+    from course_utils.checks.your_training._trace_rules import ReadTrace, agree, wrong_share, wrong_stage
+
+    for answer in found["first"]:
+        if answer["share"] is None or answer["stage"] is None:
+            raise Mistake(
+                "not_a_pair",
+                f"Return two things, a number and the name of a stage; you returned {answer['kind']}.",
+            )
+    if found["again"] != found["first"]:
+        raise Mistake(
+            "keeps_state",
+            "Asked twice about the same trace, you answer differently. Each call must start afresh: keep no "
+            "list outside the function.",
+        )
+    traces = [ReadTrace(text) for text in truth["traces"]]
+    shares = [answer["share"] for answer in found["first"]]
+    if not agree(shares, (trace.share() for trace in traces)):
+        raise wrong_share(traces, shares)
+    for trace, answer in zip(traces, found["first"], strict=True):
+        if answer["stage"] != trace.slow_stage():
+            raise wrong_stage(trace, str(answer["stage"]))
+    return (
+        "Both are right: the waits of the main process alone, each moment once, without the first batches of "
+        "an "
+        "epoch; and the stage that takes longest in a usual batch."
+    )
