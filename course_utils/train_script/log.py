@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 LOG = "train_log.jsonl"  # one line a run
+UNEQUAL = 8  # times as long: workers that share the cores slow the computing by up to 4
 _HEAD = "lesson      images/s  waiting  opens  kB read  kB handed over  right  checksum"
 
 
@@ -41,6 +42,10 @@ class Line:
     samples: str
     ceiling: float | None = None
 
+    def computing(self) -> float:
+        """Return the seconds of an image without the waiting, in the fastest epoch."""
+        return (1 - self.waiting) / self.fastest
+
     def __str__(self) -> str:
         speed = f"{self.slowest:.0f} to {self.fastest:4.0f}"
         counts = f"{self.opens:7.1f}  {self.read:7.1f}  {self.handed:14.1f}"
@@ -51,7 +56,20 @@ class Log(list[Line]):
     """The lines of a log; a notebook shows them as a table."""
 
     def __repr__(self) -> str:
-        return "\n".join([_HEAD, *map(str, self)])
+        return "\n".join([_HEAD, *map(str, self), *self._warning()])
+
+    def _warning(self) -> list[str]:
+        """Return a line if the same network computed much longer in one run than in another."""
+        if not self:
+            return []
+        quick, slow = (least(self, key=Line.computing) for least in (min, max))
+        if slow.computing() < UNEQUAL * quick.computing():
+            return []
+        return [
+            f"In {slow.lesson!r} an image was computed {slow.computing() / quick.computing():.0f} times as "
+            "long as in "
+            f"{quick.lesson!r}: the machine was busy. Run it again before you compare."
+        ]
 
 
 def append(log: Path, line: Line) -> Log:

@@ -1,5 +1,7 @@
 """A run of `train.py` becomes a line of the log; what cannot be measured is an error that says why."""
 
+from dataclasses import replace
+
 import pytest
 
 from course_utils.train_script.log import LOG, Line, Log, read_log
@@ -58,3 +60,11 @@ def test_another_file_is_no_log(tmp_path):
     (tmp_path / LOG).write_text("lesson,speed\n00,7\n")
     with pytest.raises(ValueError, match="measure again"):
         read_log(tmp_path / LOG)
+
+
+def test_a_run_on_a_busy_machine_is_named():
+    quick = replace(LINE, lesson="06", slowest=1000.0, fastest=1800.0, waiting=0.05)
+    slow = replace(LINE, lesson="04", slowest=10.0, fastest=12.0, waiting=0.1)
+    assert "In '04' an image was computed" in repr(Log([quick, slow]))
+    assert "busy" not in repr(Log([quick, LINE]))
+    assert "busy" not in repr(Log())

@@ -229,7 +229,11 @@ KNOWN_MISTAKES: dict[str, tuple[Callable[[dict[str, Any], list[str]], list[float
         "wait at once.",
     ),
     "all_at_once": (
-        _rule(lambda training: training.read / training.workers + training.on_core / training.cores),
+        _rule(
+            lambda training: (
+                training.read / training.workers + training.on_core / min(training.workers, training.cores)
+            )
+        ),
         "You add the reading of all workers to the decoding on the cores. While some workers wait, others "
         "decode: "
         "whichever takes longer sets the pace.",

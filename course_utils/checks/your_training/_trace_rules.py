@@ -77,7 +77,7 @@ def _union(spans: Spans, in_order: bool = True) -> float:
 
 def wrong_share(traces: list[ReadTrace], shares: list[float]) -> Mistake:
     for name, (rule, advice) in KNOWN_MISTAKES.items():
-        if agree(shares, map(rule, traces)):
+        if agree(shares, map(rule, traces), within=1e-6):
             return Mistake(name, advice)
     wrong = next(n for n, trace in enumerate(traces) if not agree([shares[n]], [trace.share()]))
     [one] = [s for s in traces[wrong].waits() if s["epoch"] == 0 and s["batch"] == FIRST][:1]
@@ -85,7 +85,8 @@ def wrong_share(traces: list[ReadTrace], shares: list[float]) -> Mistake:
         "wrong_share",
         f"In one trace you find a share of {shares[wrong]:.3f}; it is {traces[wrong].share():.3f}. Take it "
         f"apart: the first wait that counts, of epoch 0 and batch {FIRST}, begins at {one['ts']} and belongs "
-        f"to process {one['pid']}; {len(traces[wrong].waits())} spans are waits that count, half of them "
+        f"to process {one['pid']}; that epoch ends {traces[wrong].windows()[0]:.0f} µs later; "
+        f"{len(traces[wrong].waits())} spans are waits that count, half of them "
         "within another one.",
     )
 
@@ -116,8 +117,12 @@ def wrong_stage(trace: ReadTrace, stage: str) -> Mistake:
     )
 
 
-def agree(found: Iterable[float], other: Iterable[float]) -> bool:
-    return all(abs(a - b) <= TOLERANCE for a, b in zip(found, other, strict=True))
+def agree(found: Iterable[float], other: Iterable[float], within: float = TOLERANCE) -> bool:
+    return all(abs(a - b) <= within for a, b in zip(found, other, strict=True))
+
+
+def _by_tid(trace: ReadTrace) -> Spans:
+    return [s for s in _with_workers(trace) if s["tid"] == 1]
 
 
 def _with_workers(trace: ReadTrace) -> Spans:
@@ -154,7 +159,8 @@ _FIRST_IN = (
     "of each epoch, with the waits and with the whole time."
 )
 KNOWN_MISTAKES: dict[str, tuple[Callable[[ReadTrace], float], str]] = {
-    "workers_wait": (lambda t: t.share(waiting=_sum(_with_workers(t))), _WORKERS),
+    "workers_wait": (lambda t: t.share(waiting=_sum(_by_tid(t))), _WORKERS),
+    "all_threads_wait": (lambda t: t.share(waiting=_sum(_with_workers(t))), _WORKERS),
     "workers_wait_merged": (lambda t: t.share(waiting=_union(_with_workers(t))), _WORKERS),
     "first_batches_in": (lambda t: t.share(first=0), _FIRST_IN),
     "first_waits_in": (lambda t: t.share(waiting=_union(t.waits(0))), _FIRST_IN),

@@ -37,7 +37,7 @@ class Recording:
         )
 
 
-def draw_trace(rng: np.random.Generator, slow: str) -> str:
+def draw_trace(rng: np.random.Generator, slow: str, short: bool = False) -> str:
     """Draw the trace of a training of two epochs.
 
     Another stage is slow in the first batches, and a third one in a single batch: its sum is the largest.
@@ -45,20 +45,23 @@ def draw_trace(rng: np.random.Generator, slow: str) -> str:
     Args:
         rng: Draws everything else.
         slow: The stage that takes longest in a usual batch.
+        short: Whether most batches of an epoch are its first ones, and none is an outlier.
 
     Returns:
         The trace as JSON.
     """
     recording, now = Recording(), int(rng.integers(1_000, 90_000))
     main = (int(rng.integers(2_000, 9_000)), 1)
-    workers = [(main[0] + 7 + n, 1) for n in range(int(rng.integers(2, 4)))]
+    # A process may have any number, and the main one a second thread.
+    workers = [(main[0] + side * (7 + n), 1) for n, side in enumerate(rng.permutation([-1, 1, 1]).tolist())]
     recording.name(*main, "main")
+    recording.name(main[0], 2, "pin thread")
     for number, worker in enumerate(workers):
         recording.name(*worker, f"worker {number}")
     cold, outlier = rng.permutation([stage for stage in STAGES if stage != slow])[:2].tolist()
-    batches = rng.permutation([int(rng.integers(13, 17)), int(rng.integers(24, 30))])
-    for epoch, count in enumerate(batches.tolist()):
-        stages = _stage_times(rng, count, (slow, cold, outlier if epoch else ""))
+    batches = rng.permutation([int(rng.integers(13, 17)), int(rng.integers(24, 30))]).tolist()
+    for epoch, count in enumerate((5, 5) if short else batches):
+        stages = _stage_times(rng, count, (slow, cold, outlier if epoch and not short else ""))
         now = _draw_epoch(recording, rng, (main, workers), (epoch, now), stages)
         pause = int(rng.integers(150_000, 300_000))
         recording.span(main, "validate", now, pause, epoch, None)
@@ -100,6 +103,7 @@ def _draw_epoch(
         recording.span(main, "wait", now, until - now, epoch, batch)
         inner = int((until - now) * rng.uniform(0.3, 0.9))
         recording.span(main, "wait", until - inner, inner, epoch, batch)  # of the loader that is wrapped
+        recording.span((main[0], 2), "wait", now, until - now, epoch, batch)
         taken.append(until)
         now = _step(recording, rng, main, (epoch, batch), until, last=batch == count - 1)
     return now

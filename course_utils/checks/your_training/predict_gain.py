@@ -51,14 +51,16 @@ def _case(rng: np.random.Generator, workers: int, order: int) -> Case:
         "transfer": int(compute * (rng.uniform(1.3, 1.6) if order == 2 else rng.uniform(0.7, 0.95))),
         "compute": compute,
         "workers": workers,
-        "cores": 2,
+        "cores": (4, 2, 3)[order],
         "more_workers": int(rng.integers(5, 8)),
     }
     machine["packed_read"] = machine["read"] // int(rng.integers(5, 9))
     machine["resized_decode"] = machine["decode"] // int(rng.integers(4, 7))
     changes = rng.permutation(CHANGES).tolist()
-    if order:  # cores, or copies that take longer than the step, are busy until there are fewer bytes
+    if order == 1 or (order and workers):  # cores or copies bound it until there are fewer bytes
         changes.sort(key=lambda change: change == "bytes")
+    elif order:  # the loop copies and computes in turn when there are fewer
+        changes.sort(key=lambda change: change != "bytes")
     if not workers:  # without workers nothing overlaps
         changes.sort(key=lambda change: change != "workers")
     return {"machine": machine, "changes": changes}

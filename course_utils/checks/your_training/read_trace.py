@@ -29,7 +29,10 @@ class Found(TypedDict):
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     """Draw three traces, each with another slow stage."""
-    traces = [draw_trace(rng, STAGES[n]) for n in rng.permutation(len(STAGES))[:3]]
+    traces = [
+        draw_trace(rng, STAGES[n], short=place == 2)
+        for place, n in enumerate(rng.permutation(len(STAGES))[:3])
+    ]
     return {"traces": traces}, {"traces": traces}
 
 
