@@ -3,12 +3,11 @@
 Withheld from submissions: it answers `read_trace`.
 """
 
-import json
 import statistics
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from course_utils.checks.core import Mistake
+from course_utils.checks.core import Mistake, environment
 from course_utils.checks.your_training._traces import FIRST, STAGES
 
 TOLERANCE = 1e-3  # of a share
@@ -19,10 +18,10 @@ class ReadTrace:
     """A trace, and what can be read from it in right and in wrong ways."""
 
     def __init__(self, text: str) -> None:
-        events = json.loads(text)["traceEvents"]
-        names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["ph"] == "M"}
+        events = environment.json.loads(text)["traceEvents"]
+        threads = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["ph"] == "M"}
         self.spans: Spans = [
-            {**e, **e["args"], "thread": names[e["pid"], e["tid"]]} for e in events if e["ph"] == "X"
+            {**e, **e["args"], "thread": threads[e["pid"], e["tid"]]} for e in events if e["ph"] == "X"
         ]
 
     def share(self, first: int = FIRST, **other: float) -> float:

@@ -1,10 +1,11 @@
 """Traces of trainings as tools write them, drawn: the main process, workers, waits within waits, pauses."""
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from course_utils.checks.core import environment
 
 FIRST = 3  # the first batch of an epoch that counts
 STAGES = ("read", "decode", "resize", "collate")
@@ -66,7 +67,9 @@ def draw_trace(rng: np.random.Generator, slow: str, short: bool = False) -> str:
         pause = int(rng.integers(150_000, 300_000))
         recording.span(main, "validate", now, pause, epoch, None)
         now += pause
-    return json.dumps({"traceEvents": [recording.events[n] for n in rng.permutation(len(recording.events))]})
+    return environment.json.dumps(
+        {"traceEvents": [recording.events[n] for n in rng.permutation(len(recording.events))]}
+    )
 
 
 def _stage_times(rng: np.random.Generator, count: int, kinds: tuple[str, str, str]) -> dict[str, list[int]]:

@@ -1,6 +1,5 @@
 """Exercise of lesson 06: which part of a training is waiting, and which stage is slow, from a trace."""
 
-import tempfile
 from collections.abc import Callable
 from numbers import Real
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from course_utils.checks.core import Evidence, Inputs, Mistake, Truth, type_name
+from course_utils.checks.core import Evidence, Inputs, Mistake, Truth, environment, type_name
 from course_utils.checks.your_training._traces import STAGES, draw_trace
 
 
@@ -40,7 +39,7 @@ def probe(inputs: Inputs, read: Callable[..., Any]) -> Found:
     """Ask for the answer to each trace, from a file, twice."""
 
     def answer(text: str) -> Answer:
-        with tempfile.TemporaryDirectory() as folder:
+        with environment.tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "trace.json"
             path.write_text(text)
             found = read(path)

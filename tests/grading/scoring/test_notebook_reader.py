@@ -33,7 +33,7 @@ def test_notebook_read_in_another_process_is_the_same(toy):
 
 def test_text_that_takes_a_parser_too_long_makes_the_notebook_unreadable(toy, monkeypatch):
     monkeypatch.setattr(bounded, "Bounds", partial(bounded.Bounds, cpu_seconds=1))
-    restored = read_notebook(toy, submission_of(toy, ">" * 400_000))
+    restored = read_notebook(toy, submission_of(toy, *["&" * 400_000] * 4))
     assert not restored.readable
     assert [finding.kind for finding in restored.findings] == ["damaged"]
     assert "processor time" in restored.findings[0].what

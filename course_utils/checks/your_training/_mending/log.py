@@ -1,10 +1,11 @@
 """What happens in a run, in one order for all of its processes."""
 
-import json
 import os
 import threading
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from course_utils.checks.core import environment
 
 MAX_EVENTS = 10_000  # far more than any script that ends
 
@@ -36,8 +37,10 @@ class Log:
     def add(self, kind: str, value: object = None) -> None:
         """Append an event."""
         in_loop = (os.getpid(), threading.get_ident()) == (self._process, self._thread)
-        self._write(self._file, json.dumps([os.getpid(), in_loop, kind, value]).encode() + b"\n")
+        self._write(self._file, environment.json.dumps([os.getpid(), in_loop, kind, value]).encode() + b"\n")
 
     def events(self) -> list[Event]:
         """Return the events until now, at most `MAX_EVENTS`."""
-        return [Event(*json.loads(line)) for line in self._path.read_bytes().splitlines()[:MAX_EVENTS]]
+        return [
+            Event(*environment.json.loads(line)) for line in self._path.read_bytes().splitlines()[:MAX_EVENTS]
+        ]

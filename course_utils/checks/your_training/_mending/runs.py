@@ -1,6 +1,5 @@
 """Runs of a script on drawn photographs, in processes forked from one that has just started."""
 
-import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import TypedDict
 
 import numpy as np
 
+from course_utils.checks.core import environment
 from course_utils.checks.your_training._mending.log import Event
 
 BOOT = "import sys; sys.path[:] = {path!r}; from {package} import serve; serve()"
@@ -85,7 +85,7 @@ def run_all(folder: Path, text: str, labels: list[int], images: int, plans: list
     try:
         done = subprocess.run(
             command,
-            input=pickle.dumps(task),
+            input=environment.pickle.dumps(task),
             capture_output=True,
             timeout=SECONDS,
             cwd=folder,
@@ -95,5 +95,5 @@ def run_all(folder: Path, text: str, labels: list[int], images: int, plans: list
         raise TimeoutError(f"its runs together took more than {SECONDS} s") from None
     if done.returncode:
         raise RuntimeError(f"Python ended: {done.stderr.decode(errors='replace')[-300:]}")
-    runs: list[Run] = pickle.loads(done.stdout)
+    runs: list[Run] = environment.pickle.loads(done.stdout)
     return runs

@@ -1,11 +1,11 @@
 """The process that runs a script, each time in a child of its own."""
 
 import os
-import pickle
 import sys
 import warnings
 from typing import Any
 
+from course_utils.checks.core import environment
 from course_utils.checks.your_training._mending.runs import Run
 from course_utils.checks.your_training._mending.watched import run_watched, warm_up
 from course_utils.system import in_child
@@ -14,7 +14,7 @@ from course_utils.system import in_child
 def serve() -> None:
     """Do what `run_all` asks this process for."""
     warnings.simplefilter("ignore")
-    task: dict[str, Any] = pickle.loads(sys.stdin.buffer.read())
+    task: dict[str, Any] = environment.pickle.loads(sys.stdin.buffer.read())
     answer = os.dup(1)
     os.dup2(2, 1)
     runs: list[Run] = []
@@ -24,4 +24,4 @@ def serve() -> None:
             break
         runs.append(in_child(run_watched, task, plan, number))
     with os.fdopen(answer, "wb") as pipe:
-        pipe.write(pickle.dumps(runs))
+        pipe.write(environment.pickle.dumps(runs))
