@@ -16,7 +16,7 @@ from book.lesson_pages import LessonPage, alternative_text, saved_outputs, with_
 from book.teachers.guide import read_guide
 from book.teachers.lesson_parts import QUESTION, learned, questions
 
-LONG, MOST_TEXT = 600, 1200  # characters of a slide
+LONG, MOST_TEXT = 500, 1200  # characters of a slide
 MOST_LINES, MOST_COLUMNS = 18, 100  # of code and output on a slide
 TEMPLATE = Path(__file__).parents[1] / "_templates" / "slides.html"
 _PICTURE = re.compile(r'src="(?P<path>pictures/[^"]+\.svg)"')
