@@ -1,6 +1,6 @@
 """How fast `train.py` is as it is given and after each lesson, in images per second and of its own ceiling:
 
-    python -m tests.bench.train_script --record    # 4 minutes on two idle cores
+    python -m tests.bench.train_script --record    # minutes on two idle cores
 
 Each round runs all versions one after the other. Of a run the last epoch counts: it does not start workers.
 The ceiling is the same script with one cached batch, as `diagnosis --ceiling` measures it.
@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from tqdm import tqdm
 
 from course_utils.paths import data_dir
 from course_utils.train_script.versions import LESSONS, source
@@ -63,12 +65,11 @@ def measure(rounds: int, images: int) -> dict[str, Any]:
         for version, script in scripts.items():
             script.parent.mkdir()
             script.write_text(source(None if version == GIVEN else version))
-        for _ in range(rounds):
-            for version, script in scripts.items():
-                speed, learned[version] = run(script, images)
-                speeds[version].append(speed)
-                if version in CEILINGS:
-                    ceilings[version].append(round(ceiling(script, images), 1))
+        for version, script in tqdm(list(scripts.items()) * rounds, unit="run"):
+            speed, learned[version] = run(script, images)
+            speeds[version].append(speed)
+            if version in CEILINGS:
+                ceilings[version].append(round(ceiling(script, images), 1))
     return {"speeds": speeds, "ceilings": ceilings, "learned": learned}
 
 
