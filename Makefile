@@ -20,7 +20,7 @@ STUDENTS ?= ../feeding-the-gpu-students
 TOOLS := $(dir $(firstword $(MAKEFILE_LIST))).make
 # nbgrader calls other commands of the environment (alembic) by their bare names.
 RUN := PATH="$$(cd "$(VENV)" && pwd)/bin:$$PATH"
-GRADING = $(RUN) python -m course_utils.grading
+GRADING = $(RUN) python -m grading
 # The libraries that benchmarks compare with have an environment of their own.
 PEERS := $(VENV)-bench
 # The names of targets cannot be quoted: a space in them is escaped.
@@ -44,7 +44,7 @@ LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-brow
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 10
-	@echo "Pages: lab, update: course_utils/grading/site/student_readme.md; release to export, book: book/teachers/pages/a_term.md; others: CONTRIBUTING.md"
+	@echo "Pages: lab, update: grading/site/student_readme.md; release to export, book: book/teachers/pages/a_term.md; others: CONTRIBUTING.md"
 
 lab: options $(READY) data serve  ## environment, data, JupyterLab on the start page (LESSON=02 PORT=8888 HOST=0.0.0.0 BROWSER=no TORCH=cpu)
 
@@ -80,11 +80,11 @@ proofs: $(READY) data  ## what repeats or takes minutes: the bank through nbgrad
 	@$(if $(TESTS),,$(RUN) pytest -n 0 -m alone tests/diagnosis)
 
 release: $(READY)  ## notebooks/, generated afresh from solutions/ (FORCE=yes where somebody has worked in notebooks/)
-	@$(RUN) python -m course_utils.grading.nbgrader_plugins.release $(if $(filter yes,$(FORCE)),--force)
+	@$(RUN) python -m grading.nbgrader_plugins.release $(if $(filter yes,$(FORCE)),--force)
 	@echo "notebooks/ is generated from solutions/."
 
 students: $(READY)  ## the repository for students, without solutions, in a folder beside this one (STUDENTS=folder EXCHANGE=folder)
-	@$(RUN) python -m course_utils.grading.site.student_repository "$(STUDENTS)" $(if $(EXCHANGE),--exchange "$(EXCHANGE)")
+	@$(RUN) python -m grading.site.student_repository "$(STUDENTS)" $(if $(EXCHANGE),--exchange "$(EXCHANGE)")
 
 collect: $(READY)  ## what students handed in, from the exchange (GRADE_OPTIONS="--lesson 01_jpeg_vs_zip --student ann")
 	@$(GRADING) collect $(GRADE_OPTIONS)

@@ -13,9 +13,9 @@ c.TagRemovePreprocessor.enabled = True
 c.TagRemovePreprocessor.remove_cell_tags = {"answer"}
 c.GenerateAssignment.preprocessors = [
     "nbconvert.preprocessors.TagRemovePreprocessor",
-    "course_utils.grading.nbgrader_plugins.mark_cells.MarkCells",
-    "course_utils.grading.links.preprocessors.LinkText",
-    "course_utils.grading.links.preprocessors.LinkLessons",
+    "grading.nbgrader_plugins.mark_cells.MarkCells",
+    "grading.links.preprocessors.LinkText",
+    "grading.links.preprocessors.LinkLessons",
     "nbgrader.preprocessors.IncludeHeaderFooter",
     "nbgrader.preprocessors.LockCells",
     "nbgrader.preprocessors.ClearSolutions",
@@ -36,18 +36,18 @@ c.Execute.startup_timeout = 300
 c.Execute.iopub_timeout = 60
 
 c.Autograde.autograde_preprocessors = [
-    "course_utils.grading.nbgrader_plugins.preprocessor.ExecuteAnswers",
+    "grading.nbgrader_plugins.preprocessor.ExecuteAnswers",
     "nbgrader.preprocessors.LimitOutput",
     "nbgrader.preprocessors.SaveAutoGrades",
-    "course_utils.grading.nbgrader_plugins.optional_exercises.ExtraCredit",
+    "grading.nbgrader_plugins.optional_exercises.ExtraCredit",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
-c.AssignLatePenalties.plugin_class = "course_utils.grading.nbgrader_plugins.deadlines.PenaltyPerDay"
-c.Autograde.pre_convert_hook = "course_utils.grading.nbgrader_plugins.gradebook.before_autograde"
-c.Autograde.post_convert_hook = "course_utils.grading.nbgrader_plugins.gradebook.after_autograde"
-c.GenerateFeedback.exporter_class = "course_utils.grading.nbgrader_plugins.feedback_page.FeedbackExporter"
-c.Autograde.exporter_class = "course_utils.grading.nbgrader_plugins.exporter.SubmissionExporter"
+c.AssignLatePenalties.plugin_class = "grading.nbgrader_plugins.deadlines.PenaltyPerDay"
+c.Autograde.pre_convert_hook = "grading.nbgrader_plugins.gradebook.before_autograde"
+c.Autograde.post_convert_hook = "grading.nbgrader_plugins.gradebook.after_autograde"
+c.GenerateFeedback.exporter_class = "grading.nbgrader_plugins.feedback_page.FeedbackExporter"
+c.Autograde.exporter_class = "grading.nbgrader_plugins.exporter.SubmissionExporter"
 
 # Without c.Exchange.root these commands stop and say so, where nbgrader would use a folder of the system.
 c.ExchangeFactory.fetch_assignment = "course_utils.exchange.ExchangeFetchAssignment"
@@ -57,7 +57,7 @@ c.ExchangeFactory.release_assignment = "course_utils.exchange.ExchangeReleaseAss
 c.ExchangeFactory.release_feedback = "course_utils.exchange.ExchangeReleaseFeedback"
 c.ExchangeFactory.submit = "course_utils.exchange.ExchangeSubmit"
 # A student can change what they handed in: collect dates it by the file system and follows no link.
-c.ExchangeFactory.collect = "course_utils.grading.submission.collect.SafeCollect"
+c.ExchangeFactory.collect = "grading.submission.collect.SafeCollect"
 
 # Settings of one term, such as due dates and c.Exchange.root. It may be missing, and git ignores it.
 load_subconfig("term_config.py")  # noqa: F821 - traitlets defines it

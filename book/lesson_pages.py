@@ -12,8 +12,8 @@ from latex2mathml.converter import convert
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
-from course_utils.grading.links import PAGE, PackageNames, redirect
 from course_utils.start_page import MORE, LessonFacts, read_facts, without_links
+from grading.links import PAGE, PackageNames, redirect
 
 ALT_LENGTH = 300
 _LINK_OUTSIDE = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\(\.\./[^)]*\)")

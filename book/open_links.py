@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
-from course_utils.grading.site import deployment
+from grading.site import deployment
 
 BRANCH = "main"
 

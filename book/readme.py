@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-STUDENTS = "course_utils/grading/site/student_readme.md"
+STUDENTS = "grading/site/student_readme.md"
 
 
 def introduction(course: Path) -> str:

@@ -1,23 +1,23 @@
-"""Pages about the rooms of `course_utils`, from their docstrings."""
+"""Pages about the rooms of `course_utils` and `grading`, from their docstrings."""
 
 import ast
 import re
 from pathlib import Path
 
 # Lessons import the first ones; what checks and grades them is for teachers.
-FOR_TEACHERS = ("course_utils.checks", "course_utils.grading")
+FOR_TEACHERS = ("course_utils.checks", "grading")
 _OFFERED = re.compile(r" import \w+ as (\w+)$", re.MULTILINE)
 
 
 def room_names(course: Path, for_teachers: bool = False) -> list[str]:
-    """Return the packages of `course_utils` that list what others may import, and its own modules, sorted.
+    """Return the packages that list what others may import, and the modules of `course_utils`, sorted.
 
     Args:
         course: The folder of the course.
         for_teachers: The rooms that check and grade, instead of those that lessons import.
     """
     package = course / "course_utils"
-    places = [stub.parent for stub in package.rglob("__init__.pyi")]
+    places = [stub.parent for top in (package, course / "grading") for stub in top.rglob("__init__.pyi")]
     places += [path.with_suffix("") for path in package.glob("[!_]*.py")]
     names = sorted(".".join(place.relative_to(course).parts) for place in places)
     return [name for name in names if name.startswith(FOR_TEACHERS) == for_teachers]

@@ -8,9 +8,9 @@ import nbformat
 from book import benchmark_pages, readme, room_pages
 from book.lesson_pages import LessonPage, OptionalPage, optional_pages
 from book.open_links import OpenLinks
-from course_utils.grading.course.lesson import lesson_names
-from course_utils.grading.links import PAGE
 from course_utils.start_page import MORE
+from grading.course.lesson import lesson_names
+from grading.links import PAGE
 
 
 def write_sources(course: Path, target: Path, links: OpenLinks) -> None:
@@ -61,7 +61,8 @@ def write_rooms(course: Path, target: Path, for_teachers: bool = False) -> None:
     for name in names:
         (target / f"{name}.md").write_text(room_pages.room_page(course, name, indexed=not for_teachers))
     title = "Checks and grading" if for_teachers else "The course's package"
-    intro = "The rooms of `course_utils`; each page is made from the docstrings."
+    rooms_of = "`course_utils.checks` and `grading`" if for_teachers else "`course_utils`"
+    intro = f"The rooms of {rooms_of}; each page is made from the docstrings."
     rows = [f"| [`{name}`]({name}.md) | {room_pages.summary(course, name)} |" for name in names]
     table = "\n".join(["| room | what it is for |", "|---|---|", *rows])
     (target / "index.md").write_text(f"# {title}\n\n{intro}\n\n{table}\n\n{toctree(names, hidden=True)}")

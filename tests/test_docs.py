@@ -10,7 +10,7 @@ import yaml
 from packaging.specifiers import SpecifierSet
 
 from course_utils.checks.core import Check, CheckFailed
-from course_utils.grading.site.student_makefile import EXCHANGE_RULES
+from grading.site.student_makefile import EXCHANGE_RULES
 from tests.lessons.lesson import COURSE
 
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
@@ -104,5 +104,5 @@ def test_pages_say_who_wrote_the_course_and_whom_to_ask():
     assert all(author.get("name") or author.get("family-names") for author in citation["authors"])
     readme = " ".join(page("README.md").split())
     assert "[CITATION.cff](CITATION.cff) who wrote the course" in readme
-    for text in (readme, page("course_utils/grading/site/student_readme.md")):
+    for text in (readme, page("grading/site/student_readme.md")):
         assert "repository that you have cloned" in " ".join(text.split())

@@ -245,13 +245,13 @@ def test_environment_of_another_folder_is_neither_installed_nor_removed(installe
     done = make(installed, target)
     assert done.returncode != 0
     assert "the environment .venv belongs to /shared/teacher" in done.stderr
-    assert "python -m course_utils.grading.site TEACHER_DIR" in done.stderr
+    assert "python -m grading.site TEACHER_DIR" in done.stderr
     assert mark.read_text().startswith("/shared/teacher\n")
 
 
 def test_environment_of_another_folder_serves_while_it_is_up_to_date(installed: Path):
     (installed / ".venv" / ".complete").write_text("/shared/teacher\n")
-    assert make(installed, "grade").stdout.startswith("python -m course_utils.grading grade")
+    assert make(installed, "grade").stdout.startswith("python -m grading grade")
 
 
 def test_clean_leaves_data_and_lessons(installed: Path):

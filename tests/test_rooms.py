@@ -12,7 +12,7 @@ import pytest
 
 from tests.lessons.lesson import COURSE
 
-PACKAGES = ("course_utils", "data_setup")
+PACKAGES = ("course_utils", "data_setup", "grading")
 MOST_MODULES = 12
 
 # What each room may import of the others. A room that is not listed may import none.
@@ -46,28 +46,28 @@ MAY_IMPORT = {
     },
     "course_utils.checks.your_training": {"checks.core", "checks.your_training._mending", "pipeline"},
     "course_utils.checks.your_training._mending": {"checks.core", "fakes", "system"},
-    "course_utils.grading.sandbox": {
+    "grading.sandbox": {
         "checks.core", "checks.world", "grading.sandbox.isolation", "validation",
     },
-    "course_utils.grading.submission": {"exchange"},
+    "grading.submission": {"exchange"},
     "course_utils.start_page": {"paths", "system", "train_script"},
     "course_utils.update": {"system", "train_script"},
     "course_utils.train_script": {"figures", "paths", "system"},
-    "course_utils.grading.notebook": {"grading.submission", "validation"},
-    "course_utils.grading.course": {
+    "grading.notebook": {"grading.submission", "validation"},
+    "grading.course": {
         "checks.core", "grading.notebook", "grading.sandbox", "grading.submission", "paths", "system",
     },
-    "course_utils.grading.scoring": {
+    "grading.scoring": {
         "checks.core", "grading.course", "grading.notebook", "grading.sandbox", "grading.submission",
         "system", "validation",
     },
-    "course_utils.grading.links": {"grading.course", "start_page"},
-    "course_utils.grading.nbgrader_plugins": {
+    "grading.links": {"grading.course", "start_page"},
+    "grading.nbgrader_plugins": {
         "checks.core", "grading.course", "grading.links", "grading.notebook", "grading.scoring",
         "grading.submission", "start_page", "system", "validation",
     },
-    "course_utils.grading.site": {"grading.course", "start_page", "update"},
-    "course_utils.grading": {
+    "grading.site": {"grading.course", "start_page", "update"},
+    "grading": {
         "exchange", "grading.course", "grading.nbgrader_plugins", "grading.sandbox", "grading.scoring",
         "grading.submission", "system",
     },
@@ -84,11 +84,11 @@ MAY_IMPORT = {
 
 # Packages that only some rooms may import. torch takes seconds, nbgrader belongs to grading and its exchange.
 ONLY_IN = {
-    "nbgrader": ("course_utils.exchange", "course_utils.grading"),
-    "nbconvert": ("course_utils.grading",),
-    "nbformat": ("course_utils.grading",),
+    "nbgrader": ("course_utils.exchange", "grading"),
+    "nbconvert": ("grading",),
+    "nbformat": ("grading",),
     "IPython": (
-        "course_utils.clinic", "course_utils.figures", "course_utils.grading.sandbox", "course_utils.sliders",
+        "course_utils.clinic", "course_utils.figures", "grading.sandbox", "course_utils.sliders",
     ),
     "ipywidgets": ("course_utils.sliders",),
     **dict.fromkeys(
@@ -115,7 +115,7 @@ ONLY_IN = {
     # A check looks at no clock; that of `stage` shortens each sleep.
     "time": ("course_utils.checks.many_nodes._staging.moments",
              "course_utils.diagnosis", "course_utils.distributed",
-             "course_utils.fakes", "course_utils.format_trials", "course_utils.grading",
+             "course_utils.fakes", "course_utils.format_trials", "grading",
              "course_utils.measure", "course_utils.pipeline", "course_utils.storage",
              "course_utils.system.transient_errors", "course_utils.training", "data_setup"),
 }  # fmt: skip
@@ -149,7 +149,7 @@ def room(module: str) -> str:
 
 @cache
 def imports() -> list[Import]:
-    """Every import in the two packages, also those inside functions and for type checkers alone."""
+    """Every import in the packages, also those inside functions and for type checkers alone."""
     return [found for module, path in modules().items() for found in imports_of(module, path)]
 
 
@@ -294,7 +294,7 @@ READS_VARIABLES = (
     "course_utils.diagnosis.",
     "course_utils.distributed.",
     "course_utils.scratch.__main__",
-    "course_utils.grading.",
+    "grading.",
     "data_setup.__main__",
 )
 
@@ -310,7 +310,7 @@ def words(path: Path) -> set[str]:
     return names | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
 
-@pytest.mark.parametrize("top", ["book", "course_utils", "data_setup", "tests"])
+@pytest.mark.parametrize("top", ["book", "course_utils", "data_setup", "grading", "tests"])
 def test_no_folder_holds_more_than_a_dozen_modules(top: str):
     """The bank of answers and the scripts of the clinic are data, not modules."""
     folders = [COURSE / top, *(path for path in (COURSE / top).rglob("*") if path.is_dir())]

@@ -10,7 +10,7 @@ from book.teachers.lesson_page import SLIDES, lesson_page
 from book.teachers.markup import fenced
 from book.teachers.slides import lesson_slides
 from book.teachers.stuck import progress_example
-from course_utils.grading.course.lesson import lesson_names
+from grading.course.lesson import lesson_names
 
 PAGES = Path(__file__).with_name("pages")
 WRITTEN = ["before_the_course", "in_the_room", "timetable", "a_term", "a_site", "the_sandbox"]

@@ -14,10 +14,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from course_utils.grading.course import lesson_names
-from course_utils.grading.nbgrader_plugins import generate_release
 from course_utils.paths import data_dir
 from course_utils.system import usable_cores
+from grading.course import lesson_names
+from grading.nbgrader_plugins import generate_release
 
 COURSE = Path(__file__).parents[2]
 STOCK = """
@@ -66,7 +66,7 @@ def measure_interleaved(stock: Path, ours: Path, lesson: str) -> tuple[list[floa
     for student in second_half:
         student.rename(waiting / student.name)
     slow = [run_seconds(stock, "nbgrader", "autograde", lesson)]
-    fast = [run_seconds(ours, "course_utils.grading", "grade")]
+    fast = [run_seconds(ours, "grading", "grade")]
     for student in second_half:
         (waiting / student.name).rename(student)
     slow.append(run_seconds(stock, "nbgrader", "autograde", lesson))

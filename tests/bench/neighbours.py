@@ -11,8 +11,8 @@ import sys
 import threading
 import time
 
-from course_utils.grading.sandbox import Limits, Sandbox, Step, backends
 from course_utils.system import take_share
+from grading.sandbox import Limits, Sandbox, Step, backends
 
 COMPUTE = """
 import time

@@ -16,9 +16,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_utils.grading.site import deploy
-from course_utils.grading.site.deploy import Site
-from course_utils.grading.site.environment import READY
+from grading.site import deploy
+from grading.site.deploy import Site
+from grading.site.environment import READY
 from tests.lessons.lesson import COURSE
 
 TEACHER, STUDENTS = "hub-teacher", ("hub-ann", "hub-bob")
@@ -119,7 +119,7 @@ def set_up(folder: Path, teacher: str = TEACHER) -> Site:
     subprocess.run(["chown", "-R", teacher, *theirs], check=True)
     for _ in ("deploys", "changes nothing"):
         done = as_user(
-            teacher, f"cd {site.source} && {site.environment}/bin/python -m course_utils.grading.site",
+            teacher, f"cd {site.source} && {site.environment}/bin/python -m grading.site",
             site.root, "--python", site.python, "--teacher", teacher,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr

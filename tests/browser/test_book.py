@@ -16,7 +16,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page
 
-from course_utils.grading.links.preprocessors import LinkText
+from grading.links.preprocessors import LinkText
 from tests.lessons.lesson import COURSE, LESSONS, OPTIONAL, Lesson, read
 
 pytestmark = pytest.mark.proof

@@ -13,10 +13,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from playwright.sync_api import Browser, Page
 from traitlets.config import Config
 
-from course_utils.grading.nbgrader_plugins import feedback_page
-from course_utils.grading.nbgrader_plugins.feedback_page import FeedbackExporter
-from course_utils.grading.nbgrader_plugins.preprocessor import write_outputs
-from course_utils.grading.notebook.markdown_html import safe_markdown
+from grading.nbgrader_plugins import feedback_page
+from grading.nbgrader_plugins.feedback_page import FeedbackExporter
+from grading.nbgrader_plugins.preprocessor import write_outputs
+from grading.notebook.markdown_html import safe_markdown
 from tests.grading.notebook.markup_payloads import ATTACHMENTS, PAYLOADS
 
 pytestmark = pytest.mark.proof

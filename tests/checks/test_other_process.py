@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.isolation import backends
-from course_utils.grading.scoring.examination import ONLY_AT_FIRST, Sandboxes
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation import backends
+from grading.scoring.examination import ONLY_AT_FIRST, Sandboxes
 from tests.bank import answer
 from tests.grading.scoring.single_answer import grade_answer
 

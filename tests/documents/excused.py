@@ -27,7 +27,7 @@ NOT_RUN = {
     "c.Grading.penalty_per_day = 0.1": CONFIGURATION,
     'c.Grading.optional = {"01_jpeg_vs_zip": ["raw_pixels"]}': CONFIGURATION,
     'c.Grading.weights = {"03_gpu_pipelining": 2}': CONFIGURATION,
-    "python -m course_utils.grading.site $TEACHER_DIR --teacher you --hub https://the.hub "
+    "python -m grading.site $TEACHER_DIR --teacher you --hub https://the.hub "
     "--repository https://git/of/the/notebooks": SITE,
     "export TEACHER_DIR=/the/folder": SITE,
     ". $TEACHER_DIR/env/bin/activate": SITE,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.grading.site.student_repository import README
+from grading.site.student_repository import README
 from tests.documents.commands import Command, commands
 from tests.documents.excused import NOT_RUN, UNTIL
 from tests.documents.reader import Reader, reader

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.grading.site.student_repository import write_student_repository
+from grading.site.student_repository import write_student_repository
 from tests.browser.hub import clone
 from tests.documents.environment import install, linking_uv
 from tests.lessons.lesson import LESSONS, read, solved

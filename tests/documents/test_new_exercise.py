@@ -125,6 +125,6 @@ def test_example_of_contributing_is_accepted_everywhere(tmp_path, lesson):
 
     for git in (["init", "--quiet"], ["add", "--all"]):
         subprocess.run(["git", *git], cwd=course, check=True)
-    run("course_utils.grading.nbgrader_plugins.release", "--force")
+    run("grading.nbgrader_plugins.release", "--force")
     looks = LOOKS.format(name=NAME, lesson=lesson, package=lesson[3:])
     run("pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=short", "-k", looks, *TESTS)

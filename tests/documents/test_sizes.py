@@ -13,7 +13,7 @@ from data_setup.cli import PHOTOS_MB
 from tests.lessons.lesson import COURSE
 
 README, CONTRIBUTING = COURSE / "README.md", COURSE / "CONTRIBUTING.md"
-STUDENT = COURSE / "course_utils/grading/site/student_readme.md"
+STUDENT = COURSE / "grading/site/student_readme.md"
 TEACHER = COURSE / "book/teachers/pages/before_the_course.md"
 ALL, CPU = re.findall(r"size=([\d.]+)", (COURSE / ".make/venv.sh").read_text())
 FREE = math.ceil(float(ALL) + PHOTOS_MB / 1000)

@@ -12,8 +12,8 @@ from traitlets.config import Config
 
 from course_utils.exchange import ExchangeReleaseAssignment
 from course_utils.exchange.explicit_root import NO_EXCHANGE, UNSET
-from course_utils.grading import cli
-from course_utils.grading.site.templates import student_settings
+from grading import cli
+from grading.site.templates import student_settings
 from tests.lessons.lesson import COURSE
 
 LESSON = "01_lesson"

@@ -8,7 +8,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 from course_utils.checks import multi_worker_handles
-from course_utils.grading.sandbox.worker import Shell
+from grading.sandbox.worker import Shell
 from tests.grading.attacks import any_check, damage, fake, learn, tamper
 from tests.grading.toy.toy_checks import arithmetic
 

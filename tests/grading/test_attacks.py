@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from course_utils.grading.course import Task
-from course_utils.grading.course.config import Course
-from course_utils.grading.nbgrader_plugins import feedback
-from course_utils.grading.sandbox.isolation.backends import NoSandboxError, choose
+from grading.course import Task
+from grading.course.config import Course
+from grading.nbgrader_plugins import feedback
+from grading.sandbox.isolation.backends import NoSandboxError, choose
 from tests.grading.attacks import damage, fake, learn, tamper
 from tests.grading.attacks.attack import TRACE
 from tests.grading.hostile.folders import FOLDERS
@@ -56,7 +56,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     command = [
         sys.executable,
         "-m",
-        "course_utils.grading",
+        "grading",
         "grade",
         "--course",
         str(course.root),

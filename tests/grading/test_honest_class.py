@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from course_utils.grading import cli
-from course_utils.grading.course import Task
+from grading import cli
+from grading.course import Task
 from tests.grading.notebook.test_honest_work import CHANGES, ENCODINGS, in_format_3
 from tests.grading.toy_course import LESSON, make_course, submit
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 from nbgrader.api import Gradebook
 
-from course_utils.grading import cli
-from course_utils.grading.course import Course, ResultStore, Task
-from course_utils.grading.sandbox import protocol
-from course_utils.grading.sandbox.isolation import backends
-from course_utils.grading.sandbox.isolation.backends import NoSandboxError, choose
-from course_utils.grading.scoring import local
+from grading import cli
+from grading.course import Course, ResultStore, Task
+from grading.sandbox import protocol
+from grading.sandbox.isolation import backends
+from grading.sandbox.isolation.backends import NoSandboxError, choose
+from grading.scoring import local
 from tests.grading.hostile.folders import FOLDERS
 from tests.grading.toy_course import LESSON, make_course, submit
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import nbformat
 import pytest
 
-from course_utils.grading.course.lesson import Lesson
-from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.isolation import Limits, backends
-from course_utils.grading.scoring.examination import Sandboxes, examine
+from grading.course.lesson import Lesson
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation import Limits, backends
+from grading.scoring.examination import Sandboxes, examine
 from tests.bank import answers
 from tests.grading.attacks.fake import SOCKET
 from tests.grading.scoring.single_answer import LESSON_OF, grade_answer
@@ -21,7 +21,7 @@ LEFT_BEHIND = {
     "child_answers_for_later_checks": SOCKET
     + """
 from course_utils.checks.core import evidence
-from course_utils.grading.sandbox.protocol import Channel, StepReply, StepRequest
+from grading.sandbox.protocol import Channel, StepReply, StepRequest
 if os.fork() == 0:
     os.setsid()
     channel = Channel(channel)
@@ -30,7 +30,7 @@ if os.fork() == 0:
         channel.send(StepReply(evidence=evidence.encode({"evidence": {"value": None}})))
 """,
     "first_evidence_for_all_checks": """
-from course_utils.grading.sandbox import worker
+from grading.sandbox import worker
 run_check, kept = worker._run_check, []
 def replay(shell, step):
     kept.append(run_check(shell, step))

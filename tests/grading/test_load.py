@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from course_utils.grading.nbgrader_plugins.release import generate_release
+from grading.nbgrader_plugins.release import generate_release
 from tests.grading.attacks.tamper import ATTACKS
 from tests.lessons.lesson import COURSE, LESSONS
 from tests.lessons.submissions import hand_in, rows
@@ -45,7 +45,7 @@ def _hand_in(course: Path, number: int) -> None:
 
 
 def _grade(root: Path, jobs: int) -> subprocess.Popen:
-    command = [sys.executable, "-m", "course_utils.grading", "grade", "--course", str(root)]
+    command = [sys.executable, "-m", "grading", "grade", "--course", str(root)]
     command += ["--jobs", str(jobs)]
     with (root / "stderr.txt").open("w") as stderr:
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, start_new_session=True)

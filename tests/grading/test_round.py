@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_utils.grading.course.config import Course
+from grading.course.config import Course
 from tests.grading.toy_course import LESSON, RIGHT, cell_of, make_course, nbgrader
 
 STUDENT_CONFIG = """
@@ -36,7 +36,7 @@ def home(tmp_path: Path, course: Course) -> Path:
 
 
 def teacher(course: Course, *words: str) -> str:
-    command = [sys.executable, "-m", "course_utils.grading", *words]
+    command = [sys.executable, "-m", "grading", *words]
     done = subprocess.run(command, cwd=course.root, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -2,9 +2,9 @@
 
 import pytest
 
-from course_utils.grading import cli
-from course_utils.grading.course import Task
-from course_utils.grading.sandbox.isolation import backends
+from grading import cli
+from grading.course import Task
+from grading.sandbox.isolation import backends
 from tests.grading.toy_course import LESSON, make_course, submit
 
 

@@ -9,8 +9,8 @@ import pytest
 from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
 
-from course_utils.grading import cli
-from course_utils.grading.course import MixedVersionsError, Task, course_at
+from grading import cli
+from grading.course import MixedVersionsError, Task, course_at
 from tests.grading.toy_course import LESSON, TOY, make_course, submit
 
 

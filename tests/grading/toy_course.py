@@ -9,8 +9,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from course_utils.grading.course.config import Course, course_at
-from course_utils.grading.nbgrader_plugins.release import generate_release
+from grading.course.config import Course, course_at
+from grading.nbgrader_plugins.release import generate_release
 
 ROOT = Path(__file__).parents[2]
 TOY = Path(__file__).parent / "toy"

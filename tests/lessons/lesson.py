@@ -10,8 +10,8 @@ from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
 from course_utils.checks.core.check import Check
-from course_utils.grading.course.lesson import lesson_names
 from course_utils.start_page import MORE
+from grading.course.lesson import lesson_names
 
 COURSE = Path(__file__).parents[2]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from book.room_pages import room_names
-from course_utils.grading.links import PAGE, Glossary, PackageNames
-from course_utils.grading.site import student_repository
 from course_utils.start_page import INDEX, without_links
+from grading.links import PAGE, Glossary, PackageNames
+from grading.site import student_repository
 from tests.lessons.lesson import COURSE, LESSONS, OPTIONAL, Lesson, code_cells, read
 
 LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]*)\)")

@@ -23,8 +23,8 @@ from nbgrader.api import Gradebook
 from playwright.sync_api import Browser
 from traitlets.config import Config
 
-from course_utils.grading.site.deploy import Site
-from course_utils.grading.site.student_repository import README
+from grading.site.deploy import Site
+from grading.site.student_repository import README
 from tests.browser.hub import as_user, missing, set_up, system_user
 from tests.lessons.lesson import COURSE, LESSONS, graded, read, solved
 
@@ -185,8 +185,7 @@ def test_an_update_in_mid_term_keeps_the_answers(term):
 
 def test_a_site_follows_its_clone(term):
     said = term.teacher(
-        f"python -m course_utils.grading.site {term.site.root} --python {term.site.python} "
-        f"--teacher {TEACHER} --source .",
+        f"python -m grading.site {term.site.root} --python {term.site.python} --teacher {TEACHER} --source .",
         folder=term.site.source,
     )
     assert "updated the course in the environment" in said
@@ -239,8 +238,7 @@ def test_points_that_the_teacher_gives_stay_after_a_changed_check(term):
     checks = term.site.source / "course_utils" / "checks" / "input_pipeline" / f"{EXERCISE}.py"
     checks.write_text(checks.read_text() + "\n# A change of the check.\n")
     deploy = (
-        f"python -m course_utils.grading.site {term.site.root} --python {term.site.python} "
-        f"--teacher {TEACHER} --source ."
+        f"python -m grading.site {term.site.root} --python {term.site.python} --teacher {TEACHER} --source ."
     )
     term.teacher("git commit --quiet --all --message 'A changed check'", deploy, folder=term.site.source)
     said = term.teacher("make grade")

@@ -3,10 +3,10 @@
 import nbformat
 import pytest
 
-from course_utils.grading.course.lesson import Lesson
-from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.isolation import backends
-from course_utils.grading.scoring.examination import examine
+from grading.course.lesson import Lesson
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation import backends
+from grading.scoring.examination import examine
 from tests.checks.habits import HABITS
 from tests.lessons.lesson import LESSONS
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.grading.course.lesson import Lesson
-from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.isolation import Limits, backends
-from course_utils.grading.scoring.examination import Sandboxes
+from grading.course.lesson import Lesson
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation import Limits, backends
+from grading.scoring.examination import Sandboxes
 from tests.bank import Answer, answers, read_answers
 from tests.grading.attacks import any_check
 from tests.grading.scoring.single_answer import LESSON_OF, grade_answer

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.grading.course.imported_files import imported_files
+from grading.course.imported_files import imported_files
 from tests.lessons.lesson import COURSE, Lesson
 
 LOADED = """

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import course_utils
-from course_utils.grading import cli
-from course_utils.grading.course import installed_copy
-from course_utils.grading.course.installed_copy import MixedVersionsError, require_same_version
+from grading import cli
+from grading.course import installed_copy
+from grading.course.installed_copy import MixedVersionsError, require_same_version
 from tests.grading.toy_course import make_course, submit
 
 

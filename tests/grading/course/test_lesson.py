@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.grading.course.lesson import lesson_names
+from grading.course.lesson import lesson_names
 from tests.grading.toy_course import LESSON, make_course
 
 

@@ -2,7 +2,7 @@
 
 from contextlib import ExitStack
 
-from course_utils.grading.course.lock import NAME, course_lock
+from grading.course.lock import NAME, course_lock
 
 
 def test_second_command_waits_for_the_first_and_says_so(tmp_path):

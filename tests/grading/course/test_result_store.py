@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from course_utils.grading.course.result import GRADER_FAULT, Task
-from course_utils.grading.course.result_store import ResultStore
+from grading.course.result import GRADER_FAULT, Task
+from grading.course.result_store import ResultStore
 
 TASK = Task("01_a", "ann")
 VERSIONS = {"submission": "s", "lesson": "l", "checks": "c", "environment": "e"}

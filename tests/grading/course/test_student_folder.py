@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import text
 
-from course_utils.grading.course.student_folder import RefusedSubmissionError, check_folder
+from grading.course.student_folder import RefusedSubmissionError, check_folder
 
 
 @pytest.mark.parametrize("student", ["ann", "s1234567", "ann.lee@uni.example", "Zoë van Dam", "x_1-b"])

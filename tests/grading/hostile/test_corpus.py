@@ -11,8 +11,8 @@ import sys
 import pytest
 from nbgrader.api import Gradebook
 
-from course_utils.grading.course import GRADER_FAULT, Task
-from course_utils.grading.sandbox.isolation.backends import NoSandboxError, choose
+from grading.course import GRADER_FAULT, Task
+from grading.sandbox.isolation.backends import NoSandboxError, choose
 from tests.grading.attacks.attack import ALL_POINTS
 from tests.grading.hostile.folders import FOLDERS
 from tests.grading.hostile.notebooks import NOTEBOOKS
@@ -46,7 +46,7 @@ def hand_in(course, name, attack):
 
 
 def grading(course, *words):
-    command = [sys.executable, "-m", "course_utils.grading", *words, "--course", str(course.root)]
+    command = [sys.executable, "-m", "grading", *words, "--course", str(course.root)]
     return subprocess.run(command, capture_output=True, text=True)
 
 

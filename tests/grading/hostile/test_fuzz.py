@@ -20,14 +20,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from course_utils.checks.core import evidence
-from course_utils.grading.course import GRADER_FAULT, ResultStore, Task
-from course_utils.grading.nbgrader_plugins.preprocessor import write_outputs
-from course_utils.grading.sandbox.protocol import StepReply
-from course_utils.grading.sandbox.running_submission import _reply
-from course_utils.grading.sandbox.steps import Reply
-from course_utils.grading.scoring import judge, local, notebook_reader
-from course_utils.grading.submission import sanitize_folder
-from course_utils.grading.submission.sanitize import STAMP, parse_stamp
+from grading.course import GRADER_FAULT, ResultStore, Task
+from grading.nbgrader_plugins.preprocessor import write_outputs
+from grading.sandbox.protocol import StepReply
+from grading.sandbox.running_submission import _reply
+from grading.sandbox.steps import Reply
+from grading.scoring import judge, local, notebook_reader
+from grading.submission import sanitize_folder
+from grading.submission.sanitize import STAMP, parse_stamp
 from tests.grading.attacks.attack import ALL_POINTS
 from tests.grading.toy_course import LESSON, make_course, submit
 

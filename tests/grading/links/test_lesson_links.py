@@ -2,8 +2,8 @@
 
 import re
 
-from course_utils.grading.links.preprocessors import facts_of_all
 from course_utils.start_page import ALL_LESSONS, INDEX, MORE, links_of, without_links
+from grading.links.preprocessors import facts_of_all
 from tests.lessons.lesson import COURSE, LESSONS, OPTIONAL, Lesson, read
 
 NAMES = [one.name for one in LESSONS]

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from course_utils.grading.links import Entry, Glossary, Linker
+from grading.links import Entry, Glossary, Linker
 
 PAGE = """# Glossary
 <!-- page cache: cached pages -->

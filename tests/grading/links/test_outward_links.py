@@ -5,8 +5,8 @@ import re
 import pytest
 
 from book.room_pages import room_names
-from course_utils.grading.links import PAGE
-from course_utils.grading.links.preprocessors import LinkText
+from grading.links import PAGE
+from grading.links.preprocessors import LinkText
 from tests.lessons.lesson import COURSE, Lesson, read
 
 BOOK = "https://example.org/course"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_utils.grading.links import PackageNames, Place
+from grading.links import PackageNames, Place
 
 CODE = """
 from course_utils.checks import jpeg_vs_zip
@@ -59,7 +59,7 @@ def test_name_leads_to_the_file_that_defines_it(span: str, file: str, dotted: st
         "CheckFailed",
         "course_utils",
         "course_utils.checks.core",
-        "course_utils.grading",
+        "grading",
         "course_utils.data.no_such_name",
         "course_utils.data import JpegDataset",
         "numpy.array",

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from course_utils.grading import cli
-from course_utils.grading.course import Course, course_at
-from course_utils.grading.nbgrader_plugins.deadlines import DeadlineError, store_due_dates
+from grading import cli
+from grading.course import Course, course_at
+from grading.nbgrader_plugins.deadlines import DeadlineError, store_due_dates
 from tests.grading.toy_course import LESSON, make_course, submit
 
 DUE = "2026-02-01 12:00+01:00"

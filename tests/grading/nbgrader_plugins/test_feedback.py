@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from course_utils.grading.course import Lesson, Task, titles_of
-from course_utils.grading.nbgrader_plugins import feedback_page
-from course_utils.grading.nbgrader_plugins.feedback_summary import summarise
-from course_utils.grading.notebook.markdown_html import safe_markdown
+from grading.course import Lesson, Task, titles_of
+from grading.nbgrader_plugins import feedback_page
+from grading.nbgrader_plugins.feedback_summary import summarise
+from grading.notebook.markdown_html import safe_markdown
 from tests.lessons.lesson import LESSONS, graded, read
 
 TASK = Task("01_lesson", "ann")

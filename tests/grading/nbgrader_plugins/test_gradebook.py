@@ -3,11 +3,11 @@
 import pytest
 from nbgrader.api import Gradebook
 
-from course_utils.grading.course.result import GRADER_FAULT, Task
-from course_utils.grading.nbgrader_plugins import gradebook
-from course_utils.grading.notebook import restore
-from course_utils.grading.sandbox.server_process import GraderFaultError
-from course_utils.grading.scoring import local
+from grading.course.result import GRADER_FAULT, Task
+from grading.nbgrader_plugins import gradebook
+from grading.notebook import restore
+from grading.sandbox.server_process import GraderFaultError
+from grading.scoring import local
 from tests.grading.toy_course import LESSON, make_course, submit
 
 ANN = Task(LESSON, "ann")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis.strategies import text
 from nbgrader.api import Gradebook
 
-from course_utils.grading.nbgrader_plugins.marks_table import FORMS, FORMULA, export_marks, plain_text
+from grading.nbgrader_plugins.marks_table import FORMS, FORMULA, export_marks, plain_text
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.converters.base import NbGraderException
 
-from course_utils.grading.nbgrader_plugins.release import (
+from course_utils.start_page import INDEX
+from grading.nbgrader_plugins.release import (
     MINE,
     SUMS,
     EditedError,
@@ -19,7 +20,6 @@ from course_utils.grading.nbgrader_plugins.release import (
     generate,
     generate_release,
 )
-from course_utils.start_page import INDEX
 from tests.lessons.lesson import COURSE, Lesson, read
 
 # Idioms of all datasets.

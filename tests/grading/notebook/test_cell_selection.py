@@ -2,7 +2,7 @@
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from course_utils.grading.notebook.cell_selection import cells_to_run
+from grading.notebook.cell_selection import cells_to_run
 
 
 def test_setup_answers_graded_and_changed_cells_run_and_demonstrations_do_not():

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_utils.grading.notebook.restore import restore_notebook
-from course_utils.grading.scoring.examination import sandbox_steps
-from course_utils.grading.scoring.judge import Judge
-from course_utils.grading.scoring.missing_names import find_missing_names
+from grading.notebook.restore import restore_notebook
+from grading.scoring.examination import sandbox_steps
+from grading.scoring.judge import Judge
+from grading.scoring.missing_names import find_missing_names
 from tests.grading.toy_course import LESSON, RIGHT, make_course, submit
 
 SAMPLES = {"total": ([3, 1, 2], 6), "largest": ([3, 1, 2], 3), "backwards": ("abc", "cba")}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
-from course_utils.grading.notebook.markdown_html import MAX_CHARACTERS, TAGS, safe_markdown
+from grading.notebook.markdown_html import MAX_CHARACTERS, TAGS, safe_markdown
 from tests.grading.notebook.markup_payloads import ATTACHMENTS, PAYLOADS
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(20)).decode()

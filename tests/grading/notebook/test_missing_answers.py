@@ -5,10 +5,10 @@ import sys
 import nbformat
 import pytest
 
-from course_utils.grading.notebook import restore_notebook
-from course_utils.grading.sandbox.isolation import backends
-from course_utils.grading.scoring.examination import examine
-from course_utils.grading.scoring.report import mistakes, versions
+from grading.notebook import restore_notebook
+from grading.sandbox.isolation import backends
+from grading.scoring.examination import examine
+from grading.scoring.report import mistakes, versions
 from tests.grading.toy_course import LESSON, cell_of, make_course
 
 try:

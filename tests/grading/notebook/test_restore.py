@@ -6,7 +6,7 @@ from importlib.metadata import version
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, writes
 
-from course_utils.grading.notebook.restore import LOST, restore_notebook
+from grading.notebook.restore import LOST, restore_notebook
 
 
 def _marks(name, **marks):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_notebook, writes
 
-from course_utils.grading.notebook.restore import LOST, restore_notebook
+from grading.notebook.restore import LOST, restore_notebook
 from tests.grading.notebook.test_restore import _marks
 
 ANSWER = 'def f(numbers):\n    return {"cell_type": sum(numbers)}["cell_type"]  # <<<<<<< {"id": 1}\n'

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from course_utils.grading.notebook.restore import restore_notebook
-from course_utils.grading.scoring.examination import sandbox_steps
-from course_utils.grading.scoring.judge import Judge
+from grading.notebook.restore import restore_notebook
+from grading.scoring.examination import sandbox_steps
+from grading.scoring.judge import Judge
 from tests.grading.toy_course import ANSWERS, LESSON, make_course, submit
 
 WRONG = "def total_of(numbers):\n    return 0"

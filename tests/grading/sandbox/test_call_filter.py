@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.isolation import backends
-from course_utils.grading.sandbox.steps import Step
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation import backends
+from grading.sandbox.steps import Step
 
 try:
     KIND = backends.choose()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.grading.sandbox import server_process
-from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.isolation import TOO_MUCH_MEMORY, backends, cgroups
-from course_utils.grading.sandbox.isolation.limits import Limits
-from course_utils.grading.sandbox.steps import Step
+from grading.sandbox import server_process
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation import TOO_MUCH_MEMORY, backends, cgroups
+from grading.sandbox.isolation.limits import Limits
+from grading.sandbox.steps import Step
 
 COURSE = Path(__file__).parents[3]
 LIMITS = Limits(memory_mb=500, processes=100)
@@ -58,7 +58,7 @@ def test_group_is_gone_when_the_sandbox_has_ended_with_its_processes(made):
 @group_of_this_machine
 def test_groups_of_a_killed_grader_are_removed_by_the_next():
     code = (
-        "import os\nfrom course_utils.grading.sandbox.isolation import create_group, Limits\n"
+        "import os\nfrom grading.sandbox.isolation import create_group, Limits\n"
         "print(*create_group(Limits()).folders, flush=True)\nos.kill(os.getpid(), 9)"
     )
     left = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=COURSE).stdout
@@ -139,7 +139,7 @@ def test_without_a_group_of_its_own_a_grader_asks_systemd(tmp_path, monkeypatch,
 BESIDE = """
 import os, sys
 from pathlib import Path
-from course_utils.grading.sandbox.isolation import cgroups
+from grading.sandbox.isolation import cgroups
 top = Path(sys.argv[1])
 job = top / "job"
 job.mkdir(parents=True)
@@ -161,8 +161,8 @@ top.rmdir()
 IN_A_JOB = """
 import os, sys
 from pathlib import Path
-from course_utils.grading.sandbox import Sandbox, Step, server_process
-from course_utils.grading.sandbox.isolation import cgroups
+from grading.sandbox import Sandbox, Step, server_process
+from grading.sandbox.isolation import cgroups
 from tests.grading.sandbox.test_cgroups import HOG, KIND, SMALL
 top = Path(sys.argv[1])
 (top / "job" / "cgroup.procs").write_text(str(os.getpid()))

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.isolation import backends
-from course_utils.grading.sandbox.isolation.limits import Limits
-from course_utils.grading.sandbox.server_process import GraderFaultError
-from course_utils.grading.sandbox.steps import Step
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation import backends
+from grading.sandbox.isolation.limits import Limits
+from grading.sandbox.server_process import GraderFaultError
+from grading.sandbox.steps import Step
 
 KINDS = [kind for kind in backends.KINDS if backends.works(kind)]
 LIMITS = Limits(cell_seconds=20, exercise_seconds=60, file_mb=16)
@@ -119,13 +119,13 @@ GRADING = backends.GRADING
 def test_of_the_grader_only_the_sandbox_room_is_visible(sandbox):
     sources = [
         LIST.format(str(GRADING)),
-        "import course_utils.grading.scoring",
-        "import course_utils.grading.sandbox.client",
+        "import grading.scoring",
+        "import grading.sandbox.client",
         "from course_utils.data import packed_images",
     ]
     listed, hidden, visible, lesson = sandbox.run([Step(*pair) for pair in enumerate(sources)], {}).values()
     assert eval(listed.text) == ["__init__.py", "__init__.pyi", "sandbox"]
-    assert hidden.error == "ModuleNotFoundError: No module named 'course_utils.grading.scoring'"
+    assert hidden.error == "ModuleNotFoundError: No module named 'grading.scoring'"
     assert (visible.error, lesson.error) == ("", "")
 
 
@@ -134,7 +134,7 @@ def test_model_that_answers_an_exercise_is_withheld(sandbox):
         "from course_utils.pipeline import Pipeline, StageTimes, simulate, tuning_steps",
         "simulate(Pipeline(), StageTimes(), 3)",
         "import course_utils.pipeline.event_model",
-        LIST.format(str(GRADING.parent / "pipeline")),
+        LIST.format(str(GRADING.parent / "course_utils/pipeline")),
     ]
     replies = sandbox.run([Step(*pair) for pair in enumerate(sources)], {}).values()
     imported, simulated, direct, listed = replies
@@ -146,7 +146,7 @@ def test_model_that_answers_an_exercise_is_withheld(sandbox):
 
 @pytest.mark.parametrize(("folder", "modules"), backends.withheld().items())
 def test_modules_that_answer_an_exercise_are_withheld(sandbox, folder, modules):
-    room = GRADING.parent / folder
+    room = GRADING.parent / "course_utils" / folder
     assert modules <= {path.name for path in room.iterdir()}
     package = f"course_utils.{folder.replace('/', '.')}"
     sources = [f"import {package}.{Path(name).stem}" for name in sorted(modules)]
@@ -161,22 +161,23 @@ def test_modules_that_answer_an_exercise_are_withheld(sandbox, folder, modules):
 def test_grader_in_site_packages_is_hidden(kind, tmp_path, monkeypatch):
     site = tmp_path / "env" / "site-packages"
     for name in (
-        "course_utils/grading/scoring",
-        "course_utils/grading/sandbox",
+        "course_utils",
+        "grading/scoring",
+        "grading/sandbox",
         "data_setup/create",
         "numpy",
     ):
         (site / name).mkdir(parents=True)
-    (site / "course_utils" / "grading" / "__init__.py").touch()
+    (site / "grading" / "__init__.py").touch()
     tmp_path.chmod(0o755)
-    monkeypatch.setattr(backends, "GRADING", site / "course_utils" / "grading")
-    folders = [site, site / "data_setup", site / "course_utils" / "grading"]
+    monkeypatch.setattr(backends, "GRADING", site / "grading")
+    folders = [site, site / "data_setup", site / "grading"]
     with Sandbox(kind, (), LIMITS, readable=[tmp_path / "env"]) as sandbox:
         replies = sandbox.run(
             [Step(number, LIST.format(str(folder))) for number, folder in enumerate(folders)], {}
         )
     listed = [eval(reply.text) for reply in replies.values()]
-    assert listed == [["course_utils", "data_setup", "numpy"], [], ["__init__.py", "sandbox"]]
+    assert listed == [["course_utils", "data_setup", "grading", "numpy"], [], ["__init__.py", "sandbox"]]
 
 
 def test_submission_has_no_privileges(sandbox):

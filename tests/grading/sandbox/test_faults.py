@@ -8,14 +8,14 @@ from types import SimpleNamespace
 import pytest
 
 from course_utils.checks.world import BaseWorld
-from course_utils.grading.sandbox import budgets, fork_server, server_process
-from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.isolation import backends
-from course_utils.grading.sandbox.isolation.limits import Limits
-from course_utils.grading.sandbox.protocol import HOME
-from course_utils.grading.sandbox.running_submission import RunningSubmission
-from course_utils.grading.sandbox.server_process import GraderFaultError, ServerProcess
-from course_utils.grading.sandbox.steps import Handout, Step
+from grading.sandbox import budgets, fork_server, server_process
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation import backends
+from grading.sandbox.isolation.limits import Limits
+from grading.sandbox.protocol import HOME
+from grading.sandbox.running_submission import RunningSubmission
+from grading.sandbox.server_process import GraderFaultError, ServerProcess
+from grading.sandbox.steps import Handout, Step
 from tests.grading.ordinary_user import missing, run_as_ordinary_user
 
 KINDS = [kind for kind in backends.KINDS if backends.works(kind)]
@@ -191,7 +191,7 @@ def test_more_crashes_than_exercises_skip_nothing(sandbox):
 
 
 RUN_UNPROTECTED = """
-from course_utils.grading.sandbox import Limits, Sandbox, Step
+from grading.sandbox import Limits, Sandbox, Step
 with Sandbox("none", (), Limits(cell_seconds=20)) as sandbox:
     steps = [Step(0, "import os\\nprint(open('data.txt').read(), os.getcwd() == os.path.expanduser('~'))")]
     print(sandbox.run(steps, {"data.txt": b"hello"})[0])

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.isolation import backends
-from course_utils.grading.sandbox.steps import Step
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation import backends
+from grading.sandbox.steps import Step
 from tests.grading.ordinary_user import missing, run_as_ordinary_user
 
 KINDS = [kind for kind in backends.KINDS if backends.works(kind)]
@@ -102,7 +102,7 @@ if os.geteuid() == 0:
     libc.syscall(SET_MEMPOLICY, 2, ctypes.byref(ctypes.c_ulong(1)), 64)
 """
 START = f"""
-from course_utils.grading.sandbox import Sandbox, Step
+from grading.sandbox import Sandbox, Step
 for kind in sys.argv[1:] or {KINDS}:
     with Sandbox(kind, ()) as sandbox:
         print(sandbox.run([Step(0, {REPORT!r})], {{}})[0].text)

@@ -8,13 +8,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.isolation import backends
-from course_utils.grading.sandbox.isolation.limits import Limits
-from course_utils.grading.sandbox.running_submission import RunningSubmission
-from course_utils.grading.sandbox.steps import Step
-from course_utils.grading.scoring import local
 from course_utils.system import in_child
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation import backends
+from grading.sandbox.isolation.limits import Limits
+from grading.sandbox.running_submission import RunningSubmission
+from grading.sandbox.steps import Step
+from grading.scoring import local
 
 KINDS = [kind for kind in backends.KINDS if backends.works(kind)]
 pytestmark = [

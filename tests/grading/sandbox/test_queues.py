@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.grading.sandbox.isolation import queues
-from course_utils.grading.sandbox.isolation.queues import HIDDEN_BYTES, queued_bytes
+from grading.sandbox.isolation import queues
+from grading.sandbox.isolation.queues import HIDDEN_BYTES, queued_bytes
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fdinfo").exists(), reason="no /proc on this system")
 COURSE = Path(__file__).parents[3]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from course_utils.checks.core import evidence
-from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.isolation import backends
-from course_utils.grading.sandbox.isolation.limits import Limits
-from course_utils.grading.sandbox.steps import Handout, Step, definitions
 from course_utils.validation import extract_definitions
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation import backends
+from grading.sandbox.isolation.limits import Limits
+from grading.sandbox.steps import Handout, Step, definitions
 
 KINDS = [kind for kind in backends.KINDS if backends.works(kind)]
 pytestmark = pytest.mark.skipif(not KINDS, reason="no sandbox works here")

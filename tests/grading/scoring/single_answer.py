@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import nbformat
 
-from course_utils.grading.course.lesson import Lesson
-from course_utils.grading.course.result import Exercise
-from course_utils.grading.notebook.cell_selection import grade_id
-from course_utils.grading.scoring.examination import Sandboxes, examine
+from grading.course.lesson import Lesson
+from grading.course.result import Exercise
+from grading.notebook.cell_selection import grade_id
+from grading.scoring.examination import Sandboxes, examine
 from tests.grading.toy_course import cell_of
 from tests.lessons.lesson import LESSONS, OPTIONAL, read
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from course_utils.grading.sandbox import GraderFaultError
-from course_utils.grading.scoring.bounded import Bounds, Exceeded, run_bounded
+from grading.sandbox import GraderFaultError
+from grading.scoring.bounded import Bounds, Exceeded, run_bounded
 
 SMALL = Bounds(cpu_seconds=1, memory_mb=128, wall_seconds=600)
 

@@ -7,13 +7,13 @@ import nbformat
 import pytest
 from nbgrader.utils import is_solution
 
-from course_utils.grading.course.lesson import Lesson
-from course_utils.grading.notebook.cell_selection import cells_to_run
-from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.isolation import backends
-from course_utils.grading.scoring.examination import sandbox_steps
-from course_utils.grading.scoring.judge import Judge
 from course_utils.validation import defined_names, extract_definitions
+from grading.course.lesson import Lesson
+from grading.notebook.cell_selection import cells_to_run
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation import backends
+from grading.scoring.examination import sandbox_steps
+from grading.scoring.judge import Judge
 from tests.lessons.lesson import LESSONS
 
 pytestmark = pytest.mark.proof

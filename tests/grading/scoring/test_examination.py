@@ -4,12 +4,12 @@ import nbformat
 import pytest
 
 from course_utils.checks.core import evidence
-from course_utils.grading.sandbox.isolation import backends
-from course_utils.grading.sandbox.running_submission import RunningSubmission
-from course_utils.grading.sandbox.server_process import GraderFaultError
-from course_utils.grading.sandbox.steps import Step
-from course_utils.grading.scoring.examination import ONLY_AT_FIRST, examine
-from course_utils.grading.scoring.judge import Judge
+from grading.sandbox.isolation import backends
+from grading.sandbox.running_submission import RunningSubmission
+from grading.sandbox.server_process import GraderFaultError
+from grading.sandbox.steps import Step
+from grading.scoring.examination import ONLY_AT_FIRST, examine
+from grading.scoring.judge import Judge
 from tests.grading.toy_course import LESSON, cell_of, make_course
 
 SEED = 5

@@ -9,12 +9,12 @@ import pytest
 
 from course_utils.checks.core import evidence
 from course_utils.checks.core.check import Mistake
-from course_utils.grading.course.lesson import Lesson
-from course_utils.grading.sandbox.client import Sandbox
-from course_utils.grading.sandbox.isolation import backends
-from course_utils.grading.sandbox.steps import Reply
-from course_utils.grading.scoring.examination import Sandboxes, sandbox_steps
-from course_utils.grading.scoring.judge import Judge
+from grading.course.lesson import Lesson
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation import backends
+from grading.sandbox.steps import Reply
+from grading.scoring.examination import Sandboxes, sandbox_steps
+from grading.scoring.judge import Judge
 from tests.grading.attacks import forge_world
 from tests.grading.scoring.single_answer import grade_answer
 from tests.lessons.lesson import LESSONS

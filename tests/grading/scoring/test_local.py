@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from course_utils.grading.course import ResultStore, Task
-from course_utils.grading.scoring import local, slurm
+from grading.course import ResultStore, Task
+from grading.scoring import local, slurm
 from tests.grading.toy_course import LESSON, make_course, submit
 
 TASKS = [Task(LESSON, name) for name in ("ann", "bob", "cem")]

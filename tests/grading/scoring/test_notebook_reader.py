@@ -7,9 +7,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_markdown_cell
 
-from course_utils.grading.notebook import restore_notebook
-from course_utils.grading.scoring import bounded
-from course_utils.grading.scoring.notebook_reader import read_notebook
+from grading.notebook import restore_notebook
+from grading.scoring import bounded
+from grading.scoring.notebook_reader import read_notebook
 from tests.grading.toy_course import LESSON, make_course
 
 

@@ -1,8 +1,8 @@
 """The report after grading, for constructed results."""
 
-from course_utils.grading.scoring import regrade, report
-from course_utils.grading.scoring.scorer import _status
-from course_utils.grading.submission import OTHER_VERSION, Finding
+from grading.scoring import regrade, report
+from grading.scoring.scorer import _status
+from grading.submission import OTHER_VERSION, Finding
 
 
 def _result(student, points, mistake="", status="", **provenance):

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from course_utils.checks.core import evidence
-from course_utils.grading.notebook.restore import restore_notebook
-from course_utils.grading.sandbox.server_process import GraderFaultError
-from course_utils.grading.sandbox.steps import Reply
-from course_utils.grading.scoring.judge import Judge
+from grading.notebook.restore import restore_notebook
+from grading.sandbox.server_process import GraderFaultError
+from grading.sandbox.steps import Reply
+from grading.scoring.judge import Judge
 from tests.grading.toy_course import LESSON, cell_of, make_course
 
 

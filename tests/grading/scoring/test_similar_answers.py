@@ -2,8 +2,8 @@
 
 import pytest
 
-from course_utils.grading.course import Lesson
-from course_utils.grading.scoring import similar_answers
+from grading.course import Lesson
+from grading.scoring import similar_answers
 from tests.bank import answers
 from tests.grading.scoring.single_answer import LESSON_OF
 from tests.grading.toy_course import cell_of

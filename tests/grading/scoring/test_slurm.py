@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from course_utils.grading.course import Course, Task
+from grading.course import Course, Task
 from tests.grading.slurm_node import SlurmNode, missing
 from tests.grading.toy_course import LESSON, make_course, submit
 
@@ -39,7 +39,7 @@ def _wait_for_running_job(node: SlurmNode) -> str:
 @contextmanager
 def _grading(node: SlurmNode, course: Course, stderr: int | None = None) -> Iterator[subprocess.Popen[bytes]]:
     """Grade a course with two jobs; what still runs in the end is killed."""
-    command = [sys.executable, "-m", "course_utils.grading", "grade", "--course", str(course.root)]
+    command = [sys.executable, "-m", "grading", "grade", "--course", str(course.root)]
     environment = {**os.environ, **node.environment, "PATH": os.environ["PATH"] + ":/usr/sbin"}
     with subprocess.Popen(
         [*command, "--slurm", "--jobs", "2"], env=environment, stdout=subprocess.DEVNULL, stderr=stderr
@@ -100,7 +100,7 @@ def test_interrupted_grading_cancels_its_array(node, tmp_path, number):
 def test_refused_array_is_an_error_without_marks(node, tmp_path):
     course = make_course(tmp_path / "course")
     submit(course, "ann")
-    command = [sys.executable, "-m", "course_utils.grading", "grade", "--course", str(course.root), "--slurm"]
+    command = [sys.executable, "-m", "grading", "grade", "--course", str(course.root), "--slurm"]
     environment = {**os.environ, **node.environment}
     done = subprocess.run(
         [*command, "--sbatch=--partition=none"], env=environment, capture_output=True, text=True

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.grading.course import GRADER_FAULT, Course, ResultStore, Task
-from course_utils.grading.sandbox.isolation import backends
-from course_utils.grading.scoring import slurm
+from grading.course import GRADER_FAULT, Course, ResultStore, Task
+from grading.sandbox.isolation import backends
+from grading.scoring import slurm
 from tests.grading.toy_course import LESSON, make_course, submit
 
 TASKS = [Task(LESSON, "ann"), Task(LESSON, "bob")]

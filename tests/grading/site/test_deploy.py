@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.grading.site import deploy, environment, templates
+from grading.site import deploy, environment, templates
 
 REPOSITORY = Path(__file__).parents[3]
 ELSEWHERE = (environment.require_usable_python, environment.install_environment, deploy._make_data)

@@ -12,8 +12,8 @@ import pytest
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from course_utils.grading.site.student_lock import student_lock
-from course_utils.grading.site.student_repository import (
+from grading.site.student_lock import student_lock
+from grading.site.student_repository import (
     MARK,
     StudentRepositoryError,
     write_student_repository,
@@ -79,7 +79,7 @@ def flat(text: str) -> str:
 
 def test_it_holds_no_solution_answer_test_or_grading(generated):
     names = git(generated, "ls-files").splitlines()
-    assert not [name for name in names if name.startswith(("solutions/", "tests/", "course_utils/grading/"))]
+    assert not [name for name in names if name.startswith(("solutions/", "tests/", "grading/"))]
     notebooks = [json.loads((generated / name).read_text()) for name in names if name.endswith(".ipynb")]
     released = [flat("".join("".join(cell["source"]) for cell in one["cells"])) for one in notebooks]
     regions = solution_regions()

@@ -8,9 +8,9 @@ import pytest
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from course_utils.grading.submission import collect
-from course_utils.grading.submission.folder_reader import MAX_FILE_BYTES
-from course_utils.grading.submission.sanitize import NOTE, STAMP_FORMAT
+from grading.submission import collect
+from grading.submission.folder_reader import MAX_FILE_BYTES
+from grading.submission.sanitize import NOTE, STAMP_FORMAT
 
 COURSE, LESSON = "feeding-the-gpu", "01_lesson"
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from course_utils.grading.submission.notebook_choice import choose_notebook
+from grading.submission.notebook_choice import choose_notebook
 
 EXPECTED = "01_a.ipynb"
 WORK = b'{"cells": [{"metadata": {"nbgrader": {"grade_id": "x"}}}]}'

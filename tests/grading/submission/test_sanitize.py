@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from course_utils.grading.submission.files import Submission
-from course_utils.grading.submission.folder_reader import MAX_NOTEBOOKS_BYTES, read_folder
-from course_utils.grading.submission.sanitize import NOTE, sanitize_folder
+from grading.submission.files import Submission
+from grading.submission.folder_reader import MAX_NOTEBOOKS_BYTES, read_folder
+from grading.submission.sanitize import NOTE, sanitize_folder
 
 
 @pytest.fixture
