@@ -49,6 +49,7 @@ MAY_IMPORT = {
     "grading.sandbox": {
         "checks.core", "checks.world", "grading.sandbox.isolation", "validation",
     },
+    "grading.answers": {"checks.core", "system", "train_script"},
     "grading.submission": {"exchange"},
     "course_utils.start_page": {"paths", "system", "train_script"},
     "course_utils.update": {"system", "train_script"},

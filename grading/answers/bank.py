@@ -1,4 +1,4 @@
-"""Read the bank of right and wrong answers to the exercises, `answers/<lesson>/<exercise>.md`.
+"""Read the bank of right and wrong answers to the exercises, `<lesson>/<exercise>.md`.
 
 An answer is a section of that file. Its name starts with `right_` or `wrong_`; a block holds the source of
 its solution cell, or a diff against another answer to the exercise:
@@ -28,11 +28,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-import pytest
+from course_utils.train_script import changed
 
-from course_utils.train_script.diff import changed
-
-BANK = Path(__file__).parent / "answers"
+BANK = Path(__file__).parent
 _SECTION = re.compile(
     r"## (?P<name>(?:right|wrong)_\w+)\n\n(?P<facts>(?:- \w+: .+\n)*)\n?"
     r"```(?P<kind>python|diff)\n(?P<body>(?:.*\n)*?)```\n*"
@@ -74,11 +72,11 @@ class Answer:
         """The name of the mistake that the check finds; None for a right answer."""
         return self.facts.get("mistake")
 
-    def skip_if_command_missing(self) -> None:
-        """Skip the test on a machine without the command that the answer starts."""
-        needs = self.facts.get("needs")
-        if needs and not shutil.which(needs):
-            pytest.skip(f"this machine has no {needs}")
+    @property
+    def missing_command(self) -> str:
+        """The command that the answer starts and this machine lacks; empty if it has it, or starts none."""
+        needs = self.facts.get("needs", "")
+        return "" if not needs or shutil.which(needs) else needs
 
 
 def answers(lesson: str) -> list[Answer]:
@@ -119,7 +117,8 @@ def _sections(path: Path) -> list[re.Match[str]]:
     title, rest = f"# {path.stem}\n\n", path.read_text()
     if not rest.startswith(title):
         raise ValueError(f"{path.name}: the first line is the exercise's name: {title.strip()}")
-    rest, sections = rest.removeprefix(title), []
+    rest = rest.removeprefix(title)
+    sections: list[re.Match[str]] = []
     while rest:
         section = _SECTION.match(rest)
         if section is None:
