@@ -25,7 +25,9 @@ def student_makefile(makefile: str, site: Path | None = None) -> str:
     blocks[0] = re.sub(r"\n\t@echo \"Pages: .*", "", blocks[0])  # students have no such folders
     targets = TARGETS if site else (*TARGETS, r"\$\(READY\)")
     if site:
-        settings = f"VENV    ?= {site}/env\nexport TEACHER_DIR ?= {site}".replace("$", "$$")
+        settings = f"VENV    ?= {site}/env\nexport TEACHER_DIR ?= {site}\nunexport PYTHONPATH".replace(
+            "$", "$$"
+        )
         head = re.sub(r"^VENV .*", lambda _: settings, head, flags=re.MULTILINE)
     wanted = re.compile(rf"^({'|'.join(targets)}):", re.MULTILINE)
     phony = f".PHONY: {' '.join(TARGETS)} submit feedback"

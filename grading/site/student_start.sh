@@ -1,6 +1,7 @@
 #!/bin/sh
 # Puts the course into your home folder, or brings its newest version there; your answers stay.
 set -eu
+unset PYTHONPATH PYTHONHOME
 folder={folder}
 course=$HOME/JHS_notebooks/{name}
 

@@ -155,6 +155,7 @@ def _kernel_spec(root: Path) -> str:
         "argv": [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
         "display_name": "Feeding the GPU",
         "language": "python",
-        "env": {"TEACHER_DIR": str(root)},
+        # A module that the Hub or the user has loaded may set PYTHONPATH, for another Python.
+        "env": {"TEACHER_DIR": str(root), "PYTHONPATH": ""},
     }
     return json.dumps(kernel, indent=1)

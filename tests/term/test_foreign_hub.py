@@ -3,6 +3,7 @@
 Root alone can change that Hub; the course's accounts are ordinary ones. Every command of the page is typed.
 """
 
+import shlex
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -168,10 +169,10 @@ def test_a_student_reaches_nothing_of_another_and_nothing_of_the_teacher(course)
     forbidden = [
         f"cat {course.notebook(ANN)}",
         f"ls {course.clone(ANN)}",
-        f"ls {copies}",
+        f"ls {shlex.quote(str(copies))}",
         f"ls {course.inbound}",
         f"ls {feedback}",
-        f"mv {handed_in} {course.inbound}/gone",
+        f"mv {shlex.quote(str(handed_in))} {course.inbound}/gone",
         f"ls {course.site.course}",
         *(f"touch {course.site.root}/{name}/new" for name in ("env", "JHS_data", "students", "jupyter")),
         f"touch {course.site.start}",

@@ -35,7 +35,10 @@ KERNEL_FILE = f"jupyter/kernels/{templates.KERNEL}/kernel.json"
 
 def start(site: Site, home: Path) -> subprocess.CompletedProcess[str]:
     home.mkdir(exist_ok=True)
-    environment = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
+    others = home.with_name("module of another Python")
+    others.mkdir(exist_ok=True)
+    (others / "json.py").write_text("raise ImportError")
+    environment = {"HOME": str(home), "PATH": "/usr/bin:/bin", "PYTHONPATH": str(others)}
     return subprocess.run([site.start], env=environment, capture_output=True, text=True)
 
 
@@ -47,7 +50,7 @@ def test_start_brings_course_and_kernel_and_later_versions_of_them(site, tmp_pat
     assert course.stat().st_mode & 0o077 == 0
     kernel = json.loads((home / ".local/share/jupyter/kernels/feeding-the-gpu/kernel.json").read_text())
     assert kernel["argv"][0] == str(site.environment / "bin" / "python")
-    assert kernel["env"]["TEACHER_DIR"] == str(site.root)
+    assert kernel["env"] == {"TEACHER_DIR": str(site.root), "PYTHONPATH": ""}
     asked = {
         json.loads(path.read_text())["metadata"]["kernelspec"]["name"] for path in course.rglob("*.ipynb")
     }
