@@ -32,6 +32,7 @@ LONGEST = (
     "test_load.py",
     "test_book.py",
     "test_walk.py",
+    "test_foreign_hub.py",
     "test_hub.py",
     "test_lab.py",
     "test_fuzz.py",

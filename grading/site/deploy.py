@@ -54,7 +54,10 @@ def _make_folders(site: Site) -> Iterator[str]:
     }
     for folder, mode in modes.items():
         if not folder.is_dir():
-            folder.mkdir(parents=True)
+            try:
+                folder.mkdir(parents=True)
+            except PermissionError as error:
+                raise DeployError(f"{error}: name a TEACHER_DIR where your account can write") from error
             yield f"created {folder}"
         if folder.stat().st_uid != os.geteuid():
             raise DeployError(f"{folder} belongs to another account; run this as its owner")

@@ -108,6 +108,13 @@ def test_teacher_installs_the_course(course, hub_as_it_was):
     assert "no changes" in course.teacher(*texts, folder=str(course.site.source))
 
 
+def test_a_folder_of_others_is_refused_with_advice(course):
+    command = f"{course.site.environment}/bin/python -m grading.site {course.site.root.parent}/hub/new"
+    done = as_user(TEACHER, f"cd {course.site.source} && {command}")
+    assert done.returncode == 1
+    assert "name a TEACHER_DIR where your account can write" in done.stderr
+
+
 @pytest.mark.parametrize("user", [ANN, BOB])
 def test_student_starts_in_a_terminal_of_the_hub(course, user):
     assert course.students[user].kernels() == {"python3": "Python 3 (ipykernel)"}
