@@ -113,6 +113,7 @@ SLOW = {
     "test_staging.py",
     "test_strace.py",
     "test_student_repository.py",
+    "test_student_start.py",
     "test_training.py",
     "test_without_sandbox.py",
     "test_workflow.py",
