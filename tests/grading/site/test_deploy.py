@@ -14,7 +14,13 @@ import pytest
 from grading.site import deploy, environment, templates
 
 REPOSITORY = Path(__file__).parents[3]
-ELSEWHERE = (environment.require_usable_python, environment.install_environment, deploy._make_data)
+ELSEWHERE = (
+    deploy._require_reachable,
+    environment.require_usable_python,
+    environment.install_environment,
+    deploy._make_data,
+    deploy.publish_to_students,
+)
 OFFLINE = tuple(step for step in deploy.STEPS if step not in ELSEWHERE)
 
 
@@ -230,12 +236,10 @@ def test_unusable_python_is_refused_before_anything_is_written(tmp_path, source,
     assert not root.exists()
 
 
-def test_a_kernel_of_an_older_version_is_removed(toy):
-    list(deploy.set_up(toy))
-    former = toy.root / "jupyter" / "kernels" / templates.FORMER_KERNEL
-    former.mkdir()
-    assert [change.split()[0] for change in deploy.set_up(toy)] == ["removed"]
-    assert [path.name for path in former.parent.iterdir()] == [templates.KERNEL]
+def test_folder_that_others_cannot_reach_is_refused(toy):
+    toy.root.parent.chmod(0o700)
+    with pytest.raises(deploy.DeployError, match=f"only its owner can enter {toy.root.parent}: .* chmod o"):
+        list(deploy._require_reachable(toy))
 
 
 def test_folder_of_another_account_is_refused(toy, monkeypatch):
@@ -266,11 +270,13 @@ def test_course_id_is_read_from_the_configuration():
     assert templates.course_id(REPOSITORY) == "feeding-the-gpu"
 
 
-def test_command_prints_changes_and_the_students_link(toy, capsys):
-    arguments = [str(toy.root), "--source", str(toy.source), "--teacher", "ann"]
+def test_command_prints_changes_and_what_students_type(toy, capsys):
+    arguments = [str(toy.root), "--source", str(toy.source)]
     assert deploy.main(arguments) == 0
     out = capsys.readouterr().out
     assert "cloned the course" in out
+    assert out.endswith(f"students type {toy.root}/start\n")
+    assert deploy.main([*arguments, "--hub", "https://hub", "--repository", "https://git/course"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("no changes")
     assert "git-pull?repo=" in out
-    assert deploy.main(arguments) == 0
-    assert capsys.readouterr().out.startswith("no changes")
