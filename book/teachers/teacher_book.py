@@ -13,7 +13,9 @@ from book.teachers.stuck import progress_example
 from grading.course.lesson import lesson_names
 
 PAGES = Path(__file__).with_name("pages")
-WRITTEN = ["before_the_course", "in_the_room", "timetable", "a_term", "a_site", "the_sandbox"]
+WRITTEN = [
+    "before_the_course", "in_the_room", "timetable", "a_term", "a_site", "installations", "the_sandbox",
+]  # fmt: skip
 EXAMPLE = "01_jpeg_vs_zip"
 
 

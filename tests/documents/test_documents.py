@@ -15,7 +15,7 @@ from tests.lessons.lesson import COURSE
 
 TEACHERS = COURSE / "book" / "teachers" / "pages"
 # In the order of index.md: who reads the pages of lessons has an environment from the first ones.
-TERM = [TEACHERS / f"{name}.md" for name in ("a_term", "a_site", "the_sandbox")]
+TERM = [TEACHERS / f"{name}.md" for name in ("a_term", "a_site", "installations", "the_sandbox")]
 FIRST = ("index", "before_the_course", "timetable", "in_the_room")
 PAGES = [TEACHERS / f"{name}.md" for name in FIRST]
 PAGES += [path for path in sorted(TEACHERS.glob("*.md")) if path not in [*PAGES, *TERM]]
