@@ -13,7 +13,14 @@ from grading.site.deployment import Site
 READY = ".complete"  # its first line names the folder that the environment belongs to: .make/owned.sh
 OLDEST, NEWEST, OWN = (3, 11), (3, 14), "3.12"
 ANOTHER = "name another Python that all accounts can run, or let the site have its own: --python own"
-VERSION = "import sys; print(*sys.version_info[:2])"
+# Prints the version, the prefix, and the libraries that modules of the standard library load.
+PROBE = """
+import bz2, ctypes, lzma, sqlite3, ssl, sys
+print(*sys.version_info[:2])
+print(sys.base_prefix)
+print(*{line.split(None, 5)[5].strip() for line in open("/proc/self/maps") if ".so" in line}, sep=chr(10))
+"""
+SYSTEM = ("/usr", "/lib", "/lib64")
 
 
 def require_usable_python(site: Site) -> Iterator[str]:
@@ -39,15 +46,28 @@ def require_usable_python(site: Site) -> Iterator[str]:
         _refuse_private(python)
     try:
         # As a server or a job starts it: without the modules and the variables of this shell.
-        found = tuple(map(int, run("env", "-i", python, "-c", VERSION).split()))
+        version, *paths = run("env", "-i", python, "-c", PROBE).splitlines()
     except DeployError as error:
-        raise DeployError(
-            f"{python} does not run without the modules of this shell; {ANOTHER}\n{error}"
-        ) from error
+        without = f"{python} does not run without the modules of this shell"
+        raise DeployError(f"{without}; {ANOTHER}\n{error}") from error
+    found = tuple(map(int, version.split()))
     if not OLDEST <= found <= NEWEST:
         raise DeployError(
             f"the course needs Python {_dotted(OLDEST)} to {_dotted(NEWEST)}, and {python} is "
             f"{_dotted(found)}; {ANOTHER}"
+        )
+    _refuse_scattered(python, *map(Path, paths))
+
+
+def _refuse_scattered(python: Path, prefix: Path, *libraries: Path) -> None:
+    """Refuse a Python whose libraries the sandbox of grading would not show."""
+    shown = (*SYSTEM, prefix, prefix.resolve())
+    if hidden := sorted(
+        str(one) for one in libraries if not any(one.is_relative_to(place) for place in shown)
+    ):
+        raise DeployError(
+            f"{python} needs libraries outside of {prefix}, which no sandbox would show it when it grades: "
+            f"{', '.join(hidden[:3])}; {ANOTHER}"
         )
 
 

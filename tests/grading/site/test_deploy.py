@@ -222,9 +222,13 @@ def test_what_is_installed_is_told_by_the_environments_own_python(toy, place, di
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        ("echo 3 9", "needs Python 3.11 to 3.14, and .* is 3.9"),
-        ("echo 3 15", "is 3.15"),
+        ("echo 3 9; echo /usr", "needs Python 3.11 to 3.14, and .* is 3.9"),
+        ("echo 3 15; echo /usr", "is 3.15"),
         ("", "there is no"),
+        (
+            "printf '3 12\\n/sw/python\\n/usr/lib/a.so\\n/sw/libffi/b.so\\n'",
+            "outside of /sw/python, .*: /sw/libffi/b.so;",
+        ),
         # What a Python says whose library only a module's LD_LIBRARY_PATH finds.
         ('[ "$LD_LIBRARY_PATH" ] || exit 127; echo 3 12', "does not run without the modules of this shell"),
     ],
@@ -249,7 +253,7 @@ def packages(folder: Path) -> Path:
     """A folder of packages with a Python that only tells its version."""
     python = folder / "python" / "bin" / "python3"
     python.parent.mkdir(parents=True)
-    python.write_text("#!/bin/sh\necho 3 12\n")
+    python.write_text("#!/bin/sh\necho 3 12; echo /usr\n")
     python.chmod(0o755)
     return folder
 
