@@ -13,6 +13,7 @@ BOOK_OPTIONS ?=
 JOBS    ?= 3
 FORCE   ?= no
 TORCH   ?=
+PACKAGES ?=
 EXCHANGE ?=
 STUDENTS ?= ../feeding-the-gpu-students
 
@@ -37,7 +38,7 @@ LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-brow
               --LanguageServerManager.autodetect=False --ServerApp.root_dir="$(CURDIR)" \
               --LabApp.default_url="/lab/tree/$(PAGE)"
 
-.PHONY: help lab serve update check test proofs release students collect grade progress feedback export data bench book diagnosis clean options
+.PHONY: help lab serve update check test proofs release students collect grade progress feedback export data bench book diagnosis packages clean options
 .DEFAULT_GOAL := help
 # The prerequisites of lab are steps in this order.
 .NOTPARALLEL:
@@ -116,6 +117,9 @@ book: $(READY)  ## the lessons as a site to read, without solutions, in build/bo
 
 $(READY): requirements.txt pyproject.toml
 	@TORCH="$(TORCH)" $(TOOLS)/venv.sh "$(PYTHON)" "$(VENV)"
+
+packages:  ## what an installation without network needs, in a folder: make lab PACKAGES=folder
+	@$(TOOLS)/packages.sh "$(PYTHON)" "$(PACKAGES)"
 
 $(PEERS_READY): tests/bench/requirements.txt tests/bench/ffcv.txt
 	@$(TOOLS)/venv.sh "$(PYTHON)" "$(PEERS)" tests/bench/requirements.txt

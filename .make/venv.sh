@@ -4,43 +4,16 @@ set -eu
 python=$1
 venv=$2
 requirements=${3:-requirements.txt}
-uv=uv
-
-fail() { "$(dirname "$0")/fail.sh" "$@"; exit 1; }
+. "$(dirname "$0")/uv.sh"
 
 "$(dirname "$0")/owned.sh" "$venv"
-
-check_python() {
-    command -v "$python" >/dev/null ||
-        fail "there is no Python called '$python'." "install Python 3.11 to 3.14, or name yours: make lab PYTHON=python3.12"
-    # A shim of pyenv or asdf is there for versions that are not installed, too.
-    "$python" --version >/dev/null 2>&1 ||
-        fail "'$python' does not run: $("$python" --version 2>&1 | head -n 1)" "name a Python that runs: make lab PYTHON=/usr/bin/python3"
-    "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' ||
-        fail "the course needs Python 3.11 to 3.14, and '$python' is $("$python" --version 2>&1)." \
-             "name another one: make lab PYTHON=python3.12"
-}
-
-# Debian's Python comes without pip and venv unless they are installed: either one is enough here.
-fetch_uv() {
-    uv=.tools/bin/uv
-    "$uv" --version >/dev/null 2>&1 && return
-    echo "Fetching uv, which installs everything else ..."
-    rm -rf .tools
-    # Without retries: where there is no network, each would wait in vain.
-    { "$python" -m venv .tools && .tools/bin/python -m pip install --quiet --retries 1 uv; } >.tools.log 2>&1 ||
-        { rm -rf .tools && "$python" -m pip install --quiet --retries 1 --target .tools uv; } >>.tools.log 2>&1 ||
-        { grep -v WARNING .tools.log | tail -n 3 >&2; fail "pip could not fetch uv." "install python3-venv (Debian, Ubuntu) or uv itself, check the network, and try again"; }
-    rm -f .tools.log
-}
 
 case "${TORCH:-}" in
     '') size=7.1 ;;
     cpu) size=2 ;;
     *) fail "there is no TORCH=$TORCH." "TORCH=cpu installs PyTorch without the libraries of GPUs; leave TORCH out for both" ;;
 esac
-check_python
-uv --version >/dev/null 2>&1 || fetch_uv
+prepare
 echo "Creating $venv with $("$python" --version) (about $size GB, most of it torch) ..."
 "$uv" venv --quiet --allow-existing --python "$(command -v "$python")" "$venv" ||
     fail "the environment $venv could not be created." "check that this folder is writable, then: make clean lab"

@@ -22,7 +22,7 @@ RECORD = Path(__file__).with_name("external_links.json")
 NOT_OPENED = "not opened yet"
 ANSWERED = ("working", "redirected")
 # Where links stand that people follow: texts and docstrings.
-FOLDERS = ("book", "course_utils", "data_setup", "solutions", "tests/bench")
+FOLDERS = ("book", "course_utils", "data_setup", "grading", "solutions", "tests/bench")
 _LINK = re.compile(r"https?://[^\s<>\"'`()\[\]{}\\|^]+(?:\([^\s()]*\)[^\s<>\"'`()\[\]{}\\|^]*)*")
 # Addresses in examples, and those that a program puts together.
 _NO_PAGE = re.compile(

@@ -41,6 +41,9 @@ def test_one_version_everywhere():
     assert yaml.safe_load(page("CITATION.cff"))["version"] == PROJECT["version"]
     released = re.findall(r"^## (\d\S*)", page("CHANGELOG.md"), re.MULTILINE)
     assert released[0] == PROJECT["version"]
+    notebooks = [page(path) for path in COURSE.glob("notebooks/[0-9]*/*.ipynb")]
+    stated = {version for text in notebooks for version in re.findall(r'"course_version": "(.*?)"', text)}
+    assert stated == {PROJECT["version"]}, "make release"
 
 
 def test_changelog_lines_say_what_they_changed():

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,65 @@ def test_uv_is_fetched_when_it_is_absent(clone: Path):
     assert done.returncode == 0, done.stderr
     assert "Fetching uv" in done.stdout
     assert (clone / ".venv" / ".complete").read_text() == f"{clone.resolve()}\n"
+
+
+def test_python_of_its_own_is_fetched_whatever_the_systems_version_is(clone: Path):
+    fake(clone, "python3", 'case "$1" in --version) echo Python 3.9.2 ;; *) exit 1 ;; esac')
+    fake(clone, "fetched", "echo Python 3.12.9")
+    fake(
+        clone,
+        "uv",
+        'echo "$@" >&2; case "$1 $2" in "python find") echo fetched ;; venv*) mkdir -p .venv ;; esac',
+    )
+    done = make_venv(clone, "own")
+    assert done.returncode == 0, done.stderr
+    assert "python install --quiet --no-bin 3.12" in done.stderr
+    assert f"venv --quiet --allow-existing --python {clone}/bin/fetched .venv" in done.stderr
+
+
+TINY = """
+[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+[project]
+name = "tiny"
+version = "1"
+dependencies = ["lazy-loader"]
+[tool.setuptools]
+packages = []
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can take the network away")
+def test_without_network_all_comes_from_the_folder_of_packages(clone: Path):
+    """The folder is filled from the package index; its Python, which comes from elsewhere, is this one."""
+    (clone / "pyproject.toml").write_text(TINY)
+    lock = (COURSE / "requirements.txt").read_text()
+    tiny = [line for line in lock.splitlines() if line.startswith(("lazy-loader==", "packaging=="))]
+    (clone / "requirements.txt").write_text("\n".join(tiny))
+    fake(clone, "python3", 'case "$1" in --version) echo Python 3.9.2 ;; *) exit 1 ;; esac')
+    python = clone / "wheels" / "python" / "bin" / "python3"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys._base_executable)
+    fill = [".make/packages.sh", sys._base_executable, "wheels"]
+    done = subprocess.run(fill, cwd=clone, capture_output=True, text=True)
+    if "could not fetch" in done.stderr or "could not be fetched" in done.stderr:
+        pytest.skip(f"no package index is reached here: {done.stderr[-200:]}")
+    assert done.returncode == 0, done.stderr
+    assert {path.name.split("-")[0] for path in (clone / "wheels").glob("*.whl")} == {
+        "lazy_loader", "packaging", "setuptools", "uv",
+    }  # fmt: skip
+    shutil.rmtree(clone / ".tools", ignore_errors=True)
+    install = ["unshare", "--net", ".make/venv.sh", "python3", ".venv"]
+    settings = {
+        "PATH": f"{clone}/bin:/usr/bin:/bin",
+        "PACKAGES": "wheels",
+        "UV_CACHE_DIR": str(clone / "cache"),
+    }
+    done = subprocess.run(install, cwd=clone, env=settings, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    subprocess.run([clone / ".venv/bin/python", "-c", "import lazy_loader"], check=True)
 
 
 _PYTHON_THAT_INSTALLS_A_UV = """

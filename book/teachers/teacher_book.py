@@ -19,6 +19,7 @@ WRITTEN = [
     "timetable",
     "a_site",
     "with_administrators",
+    "installations",
     "a_term",
     "the_sandbox",
 ]

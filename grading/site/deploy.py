@@ -10,13 +10,14 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from grading.site import templates
 from grading.site.commands import DeployError, run
 from grading.site.course_folder import update_course_folder
 from grading.site.deployment import Site
-from grading.site.environment import install_environment, require_usable_python
+from grading.site.environment import install_environment, install_own_python, require_usable_python
 from grading.site.student_start import publish_to_students
 
 
@@ -95,6 +96,7 @@ STEPS: tuple[Callable[[Site], Iterator[str]], ...] = (
     require_usable_python,
     _require_reachable,
     _make_folders,
+    install_own_python,
     _clone_course,
     install_environment,
     _make_data,
@@ -107,7 +109,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m grading.site", description=__doc__)
     parser.add_argument("root", type=Path, metavar="TEACHER_DIR", help="folder on the shared file system")
     parser.add_argument("--python", type=Path, default=Path("/usr/bin/python3"),
-                        help="a Python that all accounts can run (default: %(default)s)")  # fmt: skip
+                        help="a Python that all accounts can run, or own (default: %(default)s)")  # fmt: skip
+    parser.add_argument(
+        "--packages", type=Path, help="install from this folder, which make packages has filled"
+    )
     parser.add_argument("--source", type=Path, default=Path.cwd(), help="clone of the course (default: here)")
     parser.add_argument("--hub", default=Site.hub, help="address of a Hub with nbgitpuller, for a link")
     parser.add_argument("--repository", default=Site.repository,
@@ -125,7 +130,10 @@ def main(arguments: list[str] | None = None) -> int:
     site = Site(
         options.root.absolute(), options.source.absolute(), options.python.absolute(),
         options.hub, options.repository, tuple(options.teacher),
+        options.packages.absolute() if options.packages else None,
     )  # fmt: skip
+    if str(options.python) == "own":
+        site = replace(site, python=site.own_python)
     changes = 0
     try:
         for change in set_up(site):

@@ -18,6 +18,7 @@ class Site:
         hub: The Hub's address, for the students' link.
         repository: Address of a git repository with the released notebooks, for the students' link.
         teachers: Account names.
+        packages: A folder that `make packages` has filled, to install from without network.
     """
 
     root: Path
@@ -26,6 +27,12 @@ class Site:
     hub: str = ""
     repository: str = ""
     teachers: tuple[str, ...] = ()
+    packages: Path | None = None
+
+    @property
+    def own_python(self) -> Path:
+        """The Python of a site that has its own."""
+        return self.root / "python" / "bin" / "python3"
 
     @property
     def exchange(self) -> Path:

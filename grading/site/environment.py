@@ -11,8 +11,16 @@ from grading.site.course_folder import revision
 from grading.site.deployment import Site
 
 READY = ".complete"  # its first line names the folder that the environment belongs to: .make/owned.sh
-OLDEST, NEWEST = (3, 11), (3, 14)
-VERSION = "import sys; print(*sys.version_info[:2])"
+OLDEST, NEWEST, OWN = (3, 11), (3, 14), "3.12"
+ANOTHER = "name another Python that all accounts can run, or let the site have its own: --python own"
+# Prints the version, the prefix, and the libraries that modules of the standard library load.
+PROBE = """
+import bz2, ctypes, lzma, sqlite3, ssl, sys
+print(*sys.version_info[:2])
+print(sys.base_prefix)
+print(*{line.split(None, 5)[5].strip() for line in open("/proc/self/maps") if ".so" in line}, sep=chr(10))
+"""
+SYSTEM = ("/usr", "/lib", "/lib64")
 
 
 def require_usable_python(site: Site) -> Iterator[str]:
@@ -22,20 +30,62 @@ def require_usable_python(site: Site) -> Iterator[str]:
         Nothing: it changes nothing.
 
     Raises:
-        DeployError: It is not there, is too old or too new, or stands in a private folder.
+        DeployError: It is not there, is too old or too new, stands in a private folder, or needs a module.
     """
     yield from ()
     if (site.environment / READY).is_file():
         return
-    if not site.python.exists():
-        raise DeployError(f"there is no {site.python}; name a Python that all accounts can run: --python")
-    _refuse_private(site.python)
-    found = tuple(map(int, run(site.python, "-c", VERSION).split()))
+    python = site.python
+    if python == site.own_python:
+        if site.packages is None:
+            return  # uv fetches it
+        python = site.packages / "python" / "bin" / "python3"
+    if not python.exists():
+        raise DeployError(f"there is no {python}; {ANOTHER}")
+    if python == site.python:
+        _refuse_private(python)
+    try:
+        # As a server or a job starts it: without the modules and the variables of this shell.
+        version, *paths = run("env", "-i", python, "-c", PROBE).splitlines()
+    except DeployError as error:
+        without = f"{python} does not run without the modules of this shell"
+        raise DeployError(f"{without}; {ANOTHER}\n{error}") from error
+    found = tuple(map(int, version.split()))
     if not OLDEST <= found <= NEWEST:
         raise DeployError(
-            f"the course needs Python {_dotted(OLDEST)} to {_dotted(NEWEST)}, and {site.python} is "
-            f"{_dotted(found)}; name another one: --python"
+            f"the course needs Python {_dotted(OLDEST)} to {_dotted(NEWEST)}, and {python} is "
+            f"{_dotted(found)}; {ANOTHER}"
         )
+    _refuse_scattered(python, *map(Path, paths))
+
+
+def _refuse_scattered(python: Path, prefix: Path, *libraries: Path) -> None:
+    """Refuse a Python whose libraries the sandbox of grading would not show."""
+    shown = (*SYSTEM, prefix, prefix.resolve())
+    if hidden := sorted(
+        str(one) for one in libraries if not any(one.is_relative_to(place) for place in shown)
+    ):
+        raise DeployError(
+            f"{python} needs libraries outside of {prefix}, which no sandbox would show it when it grades: "
+            f"{', '.join(hidden[:3])}; {ANOTHER}"
+        )
+
+
+def install_own_python(site: Site) -> Iterator[str]:
+    """Give the site a Python that needs nothing of the system, where it is to have one: `--python own`."""
+    if site.python != site.own_python or site.python.exists():
+        return
+    target, fetched = site.root / "python", site.root / ".python"
+    shutil.rmtree(fetched, ignore_errors=True)
+    if site.packages:
+        shutil.copytree(site.packages / "python", fetched, symlinks=True)
+    else:
+        run(_uv(site), "python", "install", "--quiet", "--no-bin", "--install-dir", fetched / "all", OWN)
+        [found] = (fetched / "all").glob(f"cpython-{OWN}.*")
+        fetched = found
+    run("chmod", "-R", "go+rX", fetched)
+    fetched.rename(target)
+    yield f"installed a Python of the site's own: {site.python}"
 
 
 def _dotted(version: tuple[int, ...]) -> str:
@@ -55,11 +105,10 @@ def install_environment(site: Site, compile_bytecode: bool = True) -> Iterator[s
     if installed == wanted and not _difference(site):
         stamp.touch()  # newer than the course folder, from which `make` must not install
         return
-    uv = shutil.which("uv") or shutil.which("uv", path=site.source / ".tools" / "bin")
-    if not uv:
-        raise DeployError(f"uv is not installed; this installs it: make -C {site.source} data")
+    uv = _uv(site)
     install: list[str | Path] = [uv, "pip", "install", "--quiet", "--python", site.environment]
     install += ["--compile-bytecode"] if compile_bytecode else []
+    install += ["--offline", "--no-index", "--find-links", site.packages] if site.packages else []
     packages_stay = installed.partition("\n")[2].partition("\n")[2] == lock
     # What an earlier build left there would be installed, too.
     shutil.rmtree(site.source / "build" / "lib", ignore_errors=True)
@@ -74,6 +123,12 @@ def install_environment(site: Site, compile_bytecode: bool = True) -> Iterator[s
     run("chmod", "-R", "go+rX", site.environment)
     stamp.write_text(wanted)
     yield f"{'updated the course in' if packages_stay else 'installed'} the environment {site.environment}"
+
+
+def _uv(site: Site) -> str:
+    if uv := shutil.which("uv") or shutil.which("uv", path=site.source / ".tools" / "bin"):
+        return uv
+    raise DeployError(f"uv is not installed; this installs it: make -C {site.source} data")
 
 
 def _difference(site: Site) -> str:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-TARGETS = ("help", "lab", "options", "serve", "data", "update", "clean")
+TARGETS = ("help", "lab", "options", "serve", "data", "update", "packages", "clean")
 EXCHANGE_RULES = """\
 submit: $(READY)  ## hand in a lesson; the last submission counts (LESSON=01)
 	@$(RUN) python -m course_utils.exchange submit "$(LESSON)"

@@ -6,6 +6,7 @@ FOREIGN = "needs a site and its accounts: tests/term/test_foreign_hub.py types i
 CONFIGURATION = "lines of term_config.py, no command: tests/grading/nbgrader_plugins tries each"
 EXAMPLE = "needs the exercise of the example, which nobody has written here"
 NETWORK = "asks a package index"
+OFFLINE = "fetches 3 GB, or needs them: tests/test_make.py does it with two packages, without network"
 LAB = "waits for a reader, as `make lab` does, which is run"
 CLONE = "is typed in a student's clone: test_handing_in.py and tests/update do"
 
@@ -19,8 +20,13 @@ NOT_RUN = {
     "make update": CLONE,
     "make test": TESTS,
     "python -m course_utils.diagnosis train.py --epochs 3": "needs a script of the reader: tests/diagnosis",
-    "python3 -m pip download --no-deps --dest wheels -r requirements.txt uv setuptools": NETWORK,
-    "export PIP_NO_INDEX=1 PIP_FIND_LINKS=$PWD/wheels UV_OFFLINE=1 UV_FIND_LINKS=$PWD/wheels": NETWORK,
+    "make packages PACKAGES=packages": OFFLINE,
+    "make lab PACKAGES=packages": OFFLINE,
+    "make packages PACKAGES=/a/folder": OFFLINE,
+    "make data PACKAGES=/a/folder": OFFLINE,
+    "make lab PYTHON=own": "fetches a Python from elsewhere: tests/test_make.py has a uv that says so",
+    "python -m grading.site $TEACHER_DIR --python own": SITE,
+    "python -m grading.site $TEACHER_DIR --python own --packages /a/folder": SITE,
     "make lab BROWSER=no PORT=8899": SERVER,
     "ssh -L 8899:127.0.0.1:8899 you@the.remote.machine": SERVER,
     "c = get_config()": CONFIGURATION,

@@ -25,7 +25,9 @@ def programs(kind: str) -> list[str]:
 
 def sample() -> Iterator[Answer]:
     """Yield the answers that each mode grades."""
-    bank = [answer for lesson in LESSONS for answer in answers(lesson.module_name) if not answer.missing_command]
+    bank = [
+        answer for lesson in LESSONS for answer in answers(lesson.module_name) if not answer.missing_command
+    ]
     if os.environ.get("WHOLE_BANK"):
         yield from bank
         return

@@ -27,18 +27,19 @@ def missing() -> str:
     return f"not installed: {absent}" if absent else ""
 
 
-def run_as_ordinary_user(code: str, scratch: Path) -> subprocess.CompletedProcess[str]:
+def run_as_ordinary_user(code: str, scratch: Path, before: str = "true") -> subprocess.CompletedProcess[str]:
     """Run a Python program as a user without privileges, who sees this checkout and this environment.
 
     Args:
         code: The program.
         scratch: An empty folder of this test.
+        before: A command that root runs first, in a mount namespace of its own.
     """
     home = Path("/root")
     folders = {Path(sys.prefix), Path(sys.base_prefix), ROOT}
     parts = " ".join(str(path.relative_to(home)) for path in folders if path.is_relative_to(home))
     show = SHOW if parts else ""
-    command = f'{show}\n{BECOME} "$4" -c "$5"'
+    command = f'{before}\n{show}\n{BECOME} "$4" -c "$5"'
     return subprocess.run(
         ["unshare", "--mount", "sh", "-c", command, "sh", home, scratch, parts, sys.executable, code],
         cwd="/tmp",

@@ -29,7 +29,9 @@ def as_this_user() -> dict[str, list[str]]:
 
 
 def test_right_answers_are_right_and_wrong_ones_named(as_this_user: dict[str, list[str]]):
-    bank = {str(one): one.mistake or "" for path in BANK.glob("*/*.md") for one in read_answers(path).values()}
+    bank = {
+        str(one): one.mistake or "" for path in BANK.glob("*/*.md") for one in read_answers(path).values()
+    }
     assert len(as_this_user) >= 2 * len(list(BANK.glob("*/*.md"))) - 2  # where a machine lacks a command
     assert {name: mistake for name, (mistake, _) in as_this_user.items()} == {
         name: bank[name] for name in as_this_user

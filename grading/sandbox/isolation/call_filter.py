@@ -56,17 +56,30 @@ def install_call_filter() -> None:
         OSError: The kernel refuses the filter.
     """
     machine = _MACHINES[os.uname().machine]
+    load_filter(
+        [
+            *_answer(_AT_LEAST, machine.foreign, errno.ENOSYS),
+            *_answer(_EQUAL, machine.set_affinity, 0),
+            *(part for number in _NOT_IMPLEMENTED for part in _answer(_EQUAL, number, errno.ENOSYS)),
+            *_answer_if(machine.prctl, _EQUAL, _PR_SET_DUMPABLE, 0),
+            *_answer_if(machine.unshare, _ANY_BIT, CLONE_NEWUSER, errno.EPERM),
+            *_answer_if(machine.clone, _ANY_BIT, CLONE_NEWUSER, errno.EPERM),
+        ]
+    )
+
+
+def load_filter(answers: list[_Instruction]) -> None:
+    """Answer system calls from now on as these instructions say, and let all others of this machine pass.
+
+    Raises:
+        OSError: The kernel refuses the filter.
+    """
     program: list[_Instruction] = [
         (_LOAD, 0, 0, _ARCHITECTURE),
-        (_EQUAL, 1, 0, machine.architecture),
+        (_EQUAL, 1, 0, _MACHINES[os.uname().machine].architecture),
         _fail(errno.ENOSYS),
         (_LOAD, 0, 0, _NUMBER),
-        *_answer(_AT_LEAST, machine.foreign, errno.ENOSYS),
-        *_answer(_EQUAL, machine.set_affinity, 0),
-        *(part for number in _NOT_IMPLEMENTED for part in _answer(_EQUAL, number, errno.ENOSYS)),
-        *_answer_if(machine.prctl, _EQUAL, _PR_SET_DUMPABLE, 0),
-        *_answer_if(machine.unshare, _ANY_BIT, CLONE_NEWUSER, errno.EPERM),
-        *_answer_if(machine.clone, _ANY_BIT, CLONE_NEWUSER, errno.EPERM),
+        *answers,
         (_RETURN, 0, 0, _ALLOW),
     ]
     code = b"".join(struct.pack("HBBI", *instruction) for instruction in program)

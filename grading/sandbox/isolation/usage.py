@@ -46,13 +46,23 @@ def exceeds_memory(pids: list[int], file_systems: Iterable[Path], limit: int) ->
     """
     shared = sum(map(_used, file_systems)) + _memory_files(pids) + queued_bytes(pids)
     # Pages that were shared by fork count for each process at first: cheap, and never too little.
-    private = sum(_kilobytes(_PROC / str(pid) / "status", "RssAnon:", "VmSwap:") for pid in pids)
+    private = sum(map(_resident_kilobytes, pids))
     return shared + private * 1024 > limit and shared + _private_bytes(pids) > limit
 
 
 def _private_bytes(pids: Iterable[int]) -> int:
     """Return the private memory of processes; they share the count of a page that several have."""
-    return 1024 * sum(_kilobytes(_PROC / str(pid) / "smaps_rollup", "Pss_Anon:", "SwapPss:") for pid in pids)
+    return 1024 * sum(map(_private_kilobytes, pids))
+
+
+def _private_kilobytes(pid: int) -> int:
+    shared_out = _kilobytes(_PROC / str(pid) / "smaps_rollup", "Pss_Anon:", "SwapPss:")
+    # Before Linux 5.4, which has no Pss_Anon, each process has all of a page.
+    return shared_out or _resident_kilobytes(pid)
+
+
+def _resident_kilobytes(pid: int) -> int:
+    return _kilobytes(_PROC / str(pid) / "status", "RssAnon:", "VmSwap:")
 
 
 def processor_seconds(pids: list[int]) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """Deploying a course: folders, modes and configuration files; without the environment and the data."""
 
+import dataclasses
 import json
 import os
 import re
@@ -17,6 +18,7 @@ REPOSITORY = Path(__file__).parents[3]
 ELSEWHERE = (
     deploy._require_reachable,
     environment.require_usable_python,
+    environment.install_own_python,
     environment.install_environment,
     deploy._make_data,
     deploy.publish_to_students,
@@ -221,13 +223,26 @@ def test_what_is_installed_is_told_by_the_environments_own_python(toy, place, di
 
 @pytest.mark.parametrize(
     ("version", "message"),
-    [("3 9", "needs Python 3.11 to 3.14, and .* is 3.9"), ("3 15", "is 3.15"), ("", "there is no")],
+    [
+        ("echo 3 9; echo /usr", "needs Python 3.11 to 3.14, and .* is 3.9"),
+        ("echo 3 15; echo /usr", "is 3.15"),
+        ("", "there is no"),
+        (
+            "printf '3 12\\n/sw/python\\n/usr/lib/a.so\\n/sw/libffi/b.so\\n'",
+            "outside of /sw/python, .*: /sw/libffi/b.so;",
+        ),
+        # What a Python says whose library only a module's LD_LIBRARY_PATH finds.
+        ('[ "$LD_LIBRARY_PATH" ] || exit 127; echo 3 12', "does not run without the modules of this shell"),
+    ],
 )
-def test_unusable_python_is_refused_before_anything_is_written(tmp_path, source, capsys, version, message):
+def test_unusable_python_is_refused_before_anything_is_written(
+    tmp_path, source, capsys, monkeypatch, version, message
+):
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/of/a/module")
     python = Path(tempfile.mkdtemp(dir="/var/tmp")) / "python"  # of a folder that everybody can enter
     python.parent.chmod(0o755)
     if version:
-        python.write_text(f"#!/bin/sh\necho {version}\n")
+        python.write_text(f"#!/bin/sh\n{version}\n")
         python.chmod(0o755)
     root = tmp_path / "teacher"
     assert deploy.main([str(root), "--source", str(source), "--python", str(python)]) == 1
@@ -240,6 +255,46 @@ def test_folder_that_others_cannot_reach_is_refused(toy):
     toy.root.parent.chmod(0o700)
     with pytest.raises(deploy.DeployError, match=f"only its owner can enter {toy.root.parent}: .* chmod o"):
         list(deploy._require_reachable(toy))
+
+
+def packages(folder: Path) -> Path:
+    """A folder of packages with a Python that only tells its version."""
+    python = folder / "python" / "bin" / "python3"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\necho 3 12; echo /usr\n")
+    python.chmod(0o755)
+    return folder
+
+
+def test_a_site_gets_a_python_of_its_own_from_the_folder_of_packages(toy):
+    own = dataclasses.replace(toy, python=toy.own_python, packages=packages(toy.source / "packages"))
+    toy.root.mkdir()
+    list(environment.require_usable_python(own))
+    assert len(list(environment.install_own_python(own))) == 1
+    assert own.python.read_text() == (own.packages / "python/bin/python3").read_text()
+    assert list(environment.install_own_python(own)) == []
+
+
+def test_a_site_gets_a_python_of_its_own_that_uv_fetches(toy, monkeypatch):
+    """A fake uv that puts a file where the real one puts a Python."""
+
+    def fetch(*command):
+        if command[0] == "uv":
+            packages(command[-2]).joinpath("python").rename(command[-2] / "cpython-3.12.9-linux")
+
+    monkeypatch.setattr(environment, "run", fetch)
+    monkeypatch.setattr(environment.shutil, "which", lambda *_, **__: "uv")
+    toy.root.mkdir()
+    own = dataclasses.replace(toy, python=toy.own_python)
+    list(environment.require_usable_python(own))
+    list(environment.install_own_python(own))
+    assert own.python.exists()
+
+
+def test_packages_are_installed_from_their_folder_alone(toy, installing):
+    object.__setattr__(toy, "packages", Path("/wheels"))
+    _, commands = installing()
+    assert "--offline --no-index --find-links /wheels" in commands[-1]
 
 
 def test_folder_of_another_account_is_refused(toy, monkeypatch):

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Fills the folder $2 with what an installation without network needs (`make lab PACKAGES=folder`): uv, the exact versions
+# of requirements.txt for the Python $1, and that Python, if uv can fetch one.
+set -eu
+python=$1
+folder=$2
+unset PACKAGES
+. "$(dirname "$0")/uv.sh"
+
+[ -n "$folder" ] || fail "there is no folder to fill." "name one: make packages PACKAGES=folder"
+prepare
+mkdir -p "$folder"
+work=$(mktemp -d "$folder/.fetching-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+if [ ! -x "$folder/python/bin/python3" ] && "$uv" python install --quiet --no-bin --install-dir "$work" $OWN; then
+    mv "$work"/cpython-$OWN.* "$folder/python"
+fi
+if [ -x "$folder/python/bin/python3" ]; then
+    python=$folder/python/bin/python3
+else
+    echo "No Python could be fetched: where these packages are installed, $("$python" --version) must be there."
+fi
+"$uv" venv --quiet --seed --python "$(command -v "$python")" "$work/venv"
+echo "Fetching the packages into $folder (about 3 GB) ..."
+"$work/venv/bin/python" -m pip wheel --quiet --no-deps --wheel-dir "$folder" --requirement requirements.txt uv setuptools ||
+    fail "the packages could not be fetched." "check the network and the free space (3 GB), then run the same command again"
