@@ -23,6 +23,8 @@ QUICK = {f"{ILL} {name}": name for name in ("repeated_random_numbers", "epoch_no
         ("threads_in_workers", "too_many_threads"),
     )
 }
+# Without a device nothing waits for one, is copied to one, or is refused in a worker: no script here shows these.
+NEED_A_GPU = {"synchronised_steps", "unpinned_copies", "cuda_in_workers"}
 MOST_WRONG = 1 / 10  # one of twenty on an idle machine
 
 
@@ -61,6 +63,11 @@ def test_nearly_all_scripts_get_their_cause_first(ward: dict[str, Patient]):
         if not (patient.causes[0] in causes[name] if patient.causes else causes[name] == [])
     }
     assert len(wrong) <= MOST_WRONG * len(ward), wrong
+
+
+def test_each_cause_that_needs_no_gpu_has_a_script_of_its_own():
+    alone = {causes[0] for script in SCRIPTS if len(causes := expected(script)) == 1}
+    assert alone == set(CAUSES) - NEED_A_GPU
 
 
 def test_every_script_expects_known_causes():
