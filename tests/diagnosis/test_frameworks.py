@@ -59,7 +59,7 @@ class Model(torch.nn.Module):
         return {"loss": mse_loss(self.layer(x), y)}
 
 arguments = TrainingArguments(
-    output_dir=f"{__file__}.out", use_cpu=True, num_train_epochs=2, report_to=[], save_strategy="no", disable_tqdm=True
+    output_dir=f"{__file__}.out", use_cpu=True, num_train_epochs=2, report_to=[], save_strategy="no"
 )
 rows = [{"x": one, "y": other} for one, other in zip(x, y)]
 Trainer(model=Model(), args=arguments, train_dataset=rows).train()
@@ -77,9 +77,5 @@ def test_a_training_of_a_framework_is_seen(tmp_path, name: str):
     assert "failed, the script continues" not in told.stderr
     found = json.loads(report.read_text())
     [loader] = found["loaders"]
-    assert (found["run"]["steps"], loader["training"], loader["batches"], loader["epochs"]) == (
-        16,
-        True,
-        16,
-        2,
-    )
+    assert loader["training"]
+    assert (found["run"]["steps"], loader["batches"], loader["epochs"]) == (16, 16, 2)
