@@ -23,7 +23,7 @@ QUICK = {f"{ILL} {name}": name for name in ("repeated_random_numbers", "epoch_no
         ("threads_in_workers", "too_many_threads"),
     )
 }
-# Their evidence is waiting for a device, copies to it, and its refusal in a worker: no script shows them here.
+# Their evidence is waiting for a device, copies to it, and its refusal in a worker: no script shows them.
 NEED_A_GPU = {"synchronised_steps", "unpinned_copies", "cuda_in_workers"}
 MOST_WRONG = 1 / 10  # one of twenty on an idle machine
 
