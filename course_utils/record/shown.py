@@ -2,7 +2,8 @@
 
 import statistics
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from string import ascii_uppercase
 
@@ -61,6 +62,7 @@ def mark(
     axes: Axes,
     kind: str,
     places: Mapping[str, tuple[float, Callable[[float], float]]],
+    colours: Sequence[str] = (INK,),
     sideways: bool = False,
 ) -> str:
     """Draw recorded numbers beside the curves of a model: a letter at the median, a line over the range.
@@ -69,6 +71,7 @@ def mark(
         axes: Where the model is drawn; its legend and its limits stay.
         kind: A name of `PARTS`.
         places: By the name of a number: where on the x axis, and the function from it to what is drawn.
+        colours: One for each place, repeated if there are fewer.
         sideways: Whether the numbers lie along the x axis, and the places on the y axis.
 
     Returns:
@@ -77,14 +80,13 @@ def mark(
     lines = []
     for letter, record in zip(ascii_uppercase, recorded(kind), strict=False):
         lines.append(f"{letter}: recorded on {record}")
-        for name, (place, scaled) in places.items():
+        for (name, (place, scaled)), colour in zip(places.items(), cycle(colours), strict=False):
             values = [scaled(value) for value in record.values(kind, name)]
             if not values:
                 continue
-            for along, style in (
-                ([min(values), max(values)], {"linewidth": 1.5}),
-                ([statistics.median(values)], {"marker": f"${letter}$", "markersize": 9, "linewidth": 0}),
-            ):
-                across = [place] * len(along)
-                axes.plot(*((along, across) if sideways else (across, along)), color=INK, zorder=5, **style)
+            ends, middle = [min(values), max(values)], [statistics.median(values)]
+            letters = {"marker": f"${letter}$", "markersize": 9, "linewidth": 0}
+            for along, style in ((ends, {"linewidth": 1.5}), (middle, letters)):
+                pair = ([place] * len(along), along)
+                axes.plot(*(pair[::-1] if sideways else pair), color=colour, zorder=5, **style)
     return "\n".join(lines) or NOBODY

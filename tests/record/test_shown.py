@@ -69,7 +69,7 @@ def test_without_data_only_records_of_the_course_are_shown(monkeypatch, tmp_path
 @pytest.mark.parametrize("sideways", [False, True])
 def test_letter_stands_at_the_median_and_a_line_over_the_range(site, axes, sideways):
     write(site / "record_here.json", complete())
-    text = mark(axes, "epochs", {"JPEG files, first": (3, lambda seconds: 1000 * seconds)}, sideways)
+    text = mark(axes, "epochs", {"JPEG files, first": (3, lambda s: 1000 * s)}, sideways=sideways)
     assert text == "A: recorded on Scripted GPU, A processor, lustre, 2026-11-01"
     line, letter = (one.get_xydata().tolist() for one in axes.lines)
     expected = [[3, 2.0], [3, 2.2]], [[3, 2.1]]
