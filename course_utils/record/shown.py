@@ -65,7 +65,7 @@ def mark(
     colours: Sequence[str] = (INK,),
     sideways: bool = False,
 ) -> str:
-    """Draw recorded numbers beside the curves of a model: a letter at the median, a line over the range.
+    """Draw recorded numbers beside a model: a dot and a letter at the median, a line over the range.
 
     Args:
         axes: Where the model is drawn; its legend and its limits stay.
@@ -84,9 +84,12 @@ def mark(
             values = [scaled(value) for value in record.values(kind, name)]
             if not values:
                 continue
-            ends, middle = [min(values), max(values)], [statistics.median(values)]
-            letters = {"marker": f"${letter}$", "markersize": 9, "linewidth": 0}
-            for along, style in ((ends, {"linewidth": 1.5}), (middle, letters)):
+            middle = statistics.median(values)
+            for along, style in (([min(values), max(values)], "-"), ([middle], "o")):
                 pair = ([place] * len(along), along)
-                axes.plot(*(pair[::-1] if sideways else pair), color=colour, zorder=5, **style)
+                axes.plot(*(pair[::-1] if sideways else pair), style, color=colour, ms=4, zorder=5)
+            point, offset = ((middle, place), (0, 8)) if sideways else ((place, middle), (8, 0))
+            axes.annotate(
+                letter, point, offset, "data", "offset points", color=colour, ha="center", va="center"
+            )
     return "\n".join(lines) or NOBODY

@@ -67,14 +67,15 @@ def test_without_data_only_records_of_the_course_are_shown(monkeypatch, tmp_path
 
 
 @pytest.mark.parametrize("sideways", [False, True])
-def test_letter_stands_at_the_median_and_a_line_over_the_range(site, axes, sideways):
+def test_letter_and_dot_stand_at_the_median_and_a_line_over_the_range(site, axes, sideways):
     write(site / "record_here.json", complete())
     text = mark(axes, "epochs", {"JPEG files, first": (3, lambda s: 1000 * s)}, sideways=sideways)
     assert text == "A: recorded on Scripted GPU, A processor, lustre, 2026-11-01"
-    line, letter = (one.get_xydata().tolist() for one in axes.lines)
+    assert [text.get_text() for text in axes.texts] == ["A"]
+    line, dot = (one.get_xydata().tolist() for one in axes.lines)
     expected = [[3, 2.0], [3, 2.2]], [[3, 2.1]]
     flipped = [[point[::-1] for point in points] for points in expected]
-    for found, right in zip((line, letter), flipped if sideways else expected, strict=True):
+    for found, right in zip((line, dot), flipped if sideways else expected, strict=True):
         assert found == [pytest.approx(point) for point in right]
 
 
