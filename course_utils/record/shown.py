@@ -88,7 +88,7 @@ def mark(
             for along, style in (([min(values), max(values)], "-"), ([middle], "o")):
                 pair = ([place] * len(along), along)
                 axes.plot(*(pair[::-1] if sideways else pair), style, color=colour, ms=4, zorder=5)
-            point, offset = ((middle, place), (0, 8)) if sideways else ((place, middle), (8, 0))
+            point, offset = ((middle, place), (0, 7)) if sideways else ((place, middle), (8, 0))
             axes.annotate(
                 letter, point, offset, "data", "offset points", color=colour, ha="center", va="center"
             )

@@ -33,6 +33,8 @@ NOT_RUN = {
     ". $TEACHER_DIR/env/bin/activate": SITE,
     "export JUPYTER_CONFIG_PATH=$TEACHER_DIR/jupyter/teacher": SITE,
     "cd $TEACHER_DIR/course && export VENV=$TEACHER_DIR/env": SITE,
+    "make record": "takes half an hour; the quick one is run",
+    "python -m course_utils.record --check record_a100_lustre.json": "needs a record: tests/record",
     "make book": "takes minutes: tests/browser/test_book.py builds both books",
     "make book BOOK_OPTIONS=--teachers": "takes minutes: tests/browser/test_book.py builds both books",
     "make check": TESTS,
