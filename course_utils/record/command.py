@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import torch
 from tqdm import tqdm
@@ -16,7 +15,6 @@ from course_utils.record import device as gpu
 from course_utils.record.file_system import FILES, FileSystem, cache_state, images_of_a_slice
 from course_utils.record.machine import this_machine, versions
 from course_utils.record.schema import (
-    BATCH,
     FORMAT,
     PARTS,
     ROUNDS,
@@ -134,19 +132,7 @@ def _measures(files: FileSystem, data: Path, on_gpu: bool, record: Record) -> di
         for name in (name for name, kind in PARTS.items() if kind.needs_gpu):
             record.parts[name].missing = "no CUDA device"
         return measures
-    host = torch.zeros(BATCH, dtype=torch.uint8)
-    pinned = [host.pin_memory() for _ in range(8)]
-    factor, product = torch.zeros(2, 4096, 4096, device=device)
-
-    def kernel(batch: Any) -> None:  # noqa: ANN401
-        torch.matmul(factor, factor, out=product)
-        batch.sum()
-
-    return measures | {
-        "transfers": lambda number: gpu.transfers(torch.cuda, host, time.perf_counter),
-        "overlap": lambda number: gpu.overlap(torch.cuda, pinned, kernel, time.perf_counter),
-        "steps": lambda number: gpu.steps(data / FILES, device),
-    }
+    return measures | gpu.measures(torch.cuda, device, data / FILES)
 
 
 def _settings(images: int, quick: bool) -> Settings:

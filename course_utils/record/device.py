@@ -5,6 +5,7 @@
 
 import io
 import statistics
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -17,36 +18,71 @@ from torch.utils.data import Subset
 
 from course_utils.data import JpegDataset, transform
 from course_utils.pipeline import measured_steps, record_step, tuning_steps, warm_up_steps
+from course_utils.record.schema import BATCH
 from course_utils.system import usable_cores
 from course_utils.training import SimpleCNN, training_step
 
 COPIES = 16  # the first does not count
+BATCHES = 8  # copied while kernels run
+MATRIX = 4096  # rows of the matrices that a kernel multiplies: some milliseconds
 SIZE, BATCH_SIZE = 128, 32  # of the training steps, as in the lesson
 Clock = Callable[[], float]
 Decoder = Callable[[list[bytes]], object]
 
 
-def transfers(cuda: Any, host: Any, clock: Clock) -> dict[str, float]:  # noqa: ANN401 - real or scripted
+def measures(cuda: Any, device: str, folder: Path) -> dict[str, Callable[[int], dict[str, float]]]:  # noqa: ANN401
+    """Return what a GPU alone can measure: by the name of a part, a function of the number of a round.
+
+    Args:
+        cuda: Has the functions of `torch.cuda`.
+        device: The GPU.
+        folder: Of the JPEG files.
+    """
+    host = torch.zeros(BATCH, dtype=torch.uint8)
+    pinned = [host.pin_memory() for _ in range(BATCHES)]
+    factor, product = torch.zeros(2, MATRIX, MATRIX, device=device)
+
+    def kernel(batch: torch.Tensor) -> None:
+        torch.matmul(factor, factor, out=product)
+        batch.sum()
+
+    return {
+        "transfers": lambda number: transfers(cuda, host, time.perf_counter, device),
+        "overlap": lambda number: overlap(cuda, pinned, kernel, time.perf_counter, device),
+        "steps": lambda number: steps(folder, device),
+    }
+
+
+def transfers(
+    cuda: Any,  # noqa: ANN401 - real or scripted
+    host: Any,  # noqa: ANN401
+    clock: Clock,
+    device: str = "cuda",
+) -> dict[str, float]:
     """Return the milliseconds until a copy returns and until it is done: the medians of some copies.
 
     Args:
         cuda: Has the functions of `torch.cuda`.
         host: A batch in pageable memory.
         clock: Returns seconds.
+        device: The GPU.
     """
     values = {}
     for memory, source in {"pageable": host, "pinned": host.pin_memory()}.items():
         for non_blocking in (False, True):
-            rows = [_copy(cuda, source, non_blocking, clock) for _ in range(COPIES)][1:]
+            rows = [
+                _copy(cuda, partial(source.to, device, non_blocking=non_blocking), clock)
+                for _ in range(COPIES)
+            ][1:]
             for name, seconds in zip(("returned", "done"), zip(*rows, strict=True), strict=True):
                 values[f"{memory}, {non_blocking=}, {name}"] = 1e3 * statistics.median(seconds)
     return values
 
 
-def _copy(cuda: Any, source: Any, non_blocking: bool, clock: Clock) -> tuple[float, float]:  # noqa: ANN401
+def _copy(cuda: Any, copy: Callable[[], object], clock: Clock) -> tuple[float, float]:  # noqa: ANN401
     cuda.synchronize()
     start = clock()
-    copied = source.to("cuda", non_blocking=non_blocking)
+    copied = copy()
     returned = clock()
     cuda.synchronize()
     del copied
@@ -58,6 +94,7 @@ def overlap(
     pinned: Sequence[Any],
     kernel: Callable[[Any], object],
     clock: Clock,
+    device: str = "cuda",
 ) -> dict[str, float]:
     """Return the milliseconds of a batch: copied, computed, and both in one stream and in two.
 
@@ -66,13 +103,14 @@ def overlap(
         pinned: Batches in pinned memory.
         kernel: Queues the work on a batch that was copied.
         clock: Returns seconds.
+        device: The GPU.
     """
     main, side = cuda.current_stream(), cuda.Stream()
-    ready = pinned[0].to("cuda", non_blocking=True)
+    ready = pinned[0].to(device, non_blocking=True)
 
     def copy(source: Any, stream: Any) -> Any:  # noqa: ANN401
         with cuda.stream(stream):
-            return source.to("cuda", non_blocking=True)
+            return source.to(device, non_blocking=True)
 
     def both(source: Any, stream: Any) -> None:  # noqa: ANN401
         batch = copy(source, stream)

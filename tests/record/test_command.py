@@ -123,6 +123,23 @@ def test_without_data_the_advice_is_how_to_make_it(tmp_path, monkeypatch, capsys
     assert "make data" in capsys.readouterr().err
 
 
+def test_record_of_a_machine_with_a_gpu_has_its_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(command.torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(command.torch.cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(command.torch.cuda, "get_device_name", lambda: "A GPU")
+    monkeypatch.setattr(command.gpu, "decoders", lambda device: {device: list})
+    monkeypatch.setattr(command.FileSystem, "operations", lambda self, number: VALUES["operations"])
+    measures = {name: lambda number, name=name: VALUES[name] for name in ("transfers", "overlap", "steps")}
+    monkeypatch.setattr(command.gpu, "measures", lambda cuda, device, folder: measures)
+    out = tmp_path / "record.json"
+    assert command.main(["--quick", "--out", str(out)]) == 0
+    record = decode(out.read_bytes())
+    assert not faults(out.read_bytes())
+    assert record.machine.gpu == "A GPU"
+    assert list(record.parts["decoding"].rounds[0].values) == ["cuda"]
+    assert record.values("overlap", "two streams") == [3.1]
+
+
 def test_record_lies_beside_the_data_and_a_quick_one_is_not_shown(tmp_path, monkeypatch, machine):
     source = data_dir()
     for form in ("disk_transformed", "zip_encoded", "zip"):

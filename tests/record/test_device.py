@@ -1,8 +1,12 @@
 """The part of a GPU, on a scripted one whose times are known; decoders and steps on the CPU."""
 
+import contextlib
 from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import torch
 
 from course_utils.fakes import FakeCuda, HostBatch
 from course_utils.paths import data_dir
@@ -33,6 +37,27 @@ def test_copies_hide_behind_kernels_only_in_a_second_stream():
     assert not gpu.races
 
 
+def test_every_part_of_a_gpu_runs_on_tensors(monkeypatch):
+    """The CPU plays the GPU: what is timed means nothing, but it is complete and possible."""
+    monkeypatch.setattr(device, "BATCH", (2, 3, 8, 8))
+    monkeypatch.setattr(device, "MATRIX", 8)
+    monkeypatch.setattr(device, "steps", lambda folder, where: {"naive loop": 3.0})
+    monkeypatch.setattr(torch.Tensor, "pin_memory", torch.Tensor.clone)
+    monkeypatch.setattr(torch.Tensor, "record_stream", lambda self, stream: None)
+    stream = SimpleNamespace(wait_stream=lambda other: None)
+    cuda = SimpleNamespace(
+        Stream=lambda: SimpleNamespace(),
+        current_stream=lambda: stream,
+        stream=lambda stream: contextlib.nullcontext(),
+        synchronize=lambda: None,
+    )
+    found = {name: measure(0) for name, measure in device.measures(cuda, "cpu", Path()).items()}
+    assert set(found) == {name for name, kind in PARTS.items() if kind.needs_gpu}
+    for name in ("transfers", "overlap"):
+        assert set(found[name]) == set(VALUES[name])
+        assert min(found[name].values()) > 0
+
+
 def test_decoders_that_fail_are_left_out_with_their_reason():
     def fail(files):
         raise RuntimeError("no nvJPEG\nat line 3")
@@ -56,6 +81,7 @@ def test_decoder_decodes_a_photograph(name):
     assert device.usable({name: device.decoders("cpu")[name]}, [photograph])[1] == {}
 
 
+@pytest.mark.slow
 def test_steps_are_those_of_the_lesson(monkeypatch):
     monkeypatch.setattr(device, "BATCH_SIZE", 2)
     monkeypatch.setattr(device, "SIZE", 32)
