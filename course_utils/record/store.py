@@ -8,7 +8,7 @@ import msgspec
 from course_utils.record.schema import Record, decode, wrong
 from course_utils.system import write_atomically
 
-FOLDER = "records"  # in the folder of the data
+FOLDER = ".records"  # in the folder of the data, whose verification leaves hidden names alone
 PATTERN = "record_*.json"  # quick ones have another name, so that no lesson draws them
 
 

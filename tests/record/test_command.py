@@ -146,4 +146,4 @@ def test_record_lies_beside_the_data_and_a_quick_one_is_not_shown(tmp_path, monk
         (tmp_path / form).symlink_to(source / form)
     monkeypatch.setenv("COURSE_DATA", str(tmp_path))
     assert command.main(["--quick"]) == 0
-    assert [path.name.split("_")[0] for path in (tmp_path / "records").iterdir()] == ["quick"]
+    assert [path.name.split("_")[0] for path in (tmp_path / ".records").iterdir()] == ["quick"]

@@ -11,11 +11,11 @@ from tests.record.samples import complete
 @pytest.fixture
 def site(tmp_path, monkeypatch):
     """A data directory without records."""
-    for form in ("disk_transformed", "zip_encoded", "zip", "records"):
+    for form in ("disk_transformed", "zip_encoded", "zip", ".records"):
         (tmp_path / form).mkdir()
     monkeypatch.setenv("COURSE_DATA", str(tmp_path))
     monkeypatch.setattr(shown, "SHIPPED", tmp_path / "shipped")
-    return tmp_path / "records"
+    return tmp_path / ".records"
 
 
 def write(path, record):
