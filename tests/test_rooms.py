@@ -51,6 +51,9 @@ MAY_IMPORT = {
     },
     "grading.answers": {"checks.core", "system", "train_script"},
     "grading.submission": {"exchange"},
+    "course_utils.record": {
+        "data", "figures", "paths", "pipeline", "scratch", "storage", "system", "training",
+    },
     "course_utils.start_page": {"paths", "system", "train_script"},
     "course_utils.update": {"system", "train_script"},
     "course_utils.train_script": {"figures", "paths", "system"},
@@ -100,8 +103,8 @@ ONLY_IN = {
     "matplotlib": tuple(
         f"course_utils.{room}"
         for room in (
-            "figures", "format_trials", "measure", "pipeline", "scaling", "sliders", "storage",
-            "train_script.chart",
+            "figures", "format_trials", "measure", "pipeline", "record.shown", "scaling", "sliders",
+            "storage", "train_script.chart",
         )
     ),
     "matplotlib_inline": ("course_utils.figures",),
@@ -109,7 +112,7 @@ ONLY_IN = {
         f"course_utils.{room}"
         for room in (
             "checks", "cropping", "data", "diagnosis", "distributed", "fakes",
-            "loading", "measure", "pipeline", "storage",
+            "loading", "measure", "pipeline", "record", "storage",
             "system", "training",
         )
     ),
@@ -117,7 +120,7 @@ ONLY_IN = {
     "time": ("course_utils.checks.many_nodes._staging.moments",
              "course_utils.diagnosis", "course_utils.distributed",
              "course_utils.fakes", "course_utils.format_trials", "grading",
-             "course_utils.measure", "course_utils.pipeline", "course_utils.storage",
+             "course_utils.measure", "course_utils.pipeline", "course_utils.record", "course_utils.storage",
              "course_utils.system.transient_errors", "course_utils.training", "data_setup"),
 }  # fmt: skip
 
@@ -266,6 +269,7 @@ def test_every_third_party_package_is_a_dependency_or_comes_with_one():
         "pynvml",
         "simplejpeg",
         "sqlalchemy",
+        "torchcodec",
         "torchvision",
         "tqdm",
         "traitlets",

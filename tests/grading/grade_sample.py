@@ -1,4 +1,4 @@
-"""Grade a sample of the bank in sandboxes; print what was decided as JSON: python -m tests.grading.grade_sample KIND
+"""Grade a sample of the bank in sandboxes, and print the verdicts: python -m tests.grading.grade_sample KIND
 
 KIND is `system` or `package`, whose bubblewrap starts the sandboxes. Of each exercise there is a right
 answer and a wrong one; with WHOLE_BANK=yes, all are graded.
@@ -37,9 +37,9 @@ def sample() -> Iterator[Answer]:
         yield from (right[0], wrong[0])
 
 
-def main() -> None:
-    """Grade the sample."""
-    backends.programs = lambda: programs(sys.argv[1])
+def main(kind: str) -> None:
+    """Grade the sample; print mistakes and messages as JSON."""
+    backends.programs = lambda: programs(kind)
     found = {}
     with Sandbox("bwrap") as first, Sandbox("bwrap") as second:
         for answer in sample():
@@ -49,4 +49,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

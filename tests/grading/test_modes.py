@@ -1,7 +1,7 @@
 """Verdicts and messages are the same in each mode that the course promises.
 
-A mode is a user, root or an ordinary one, and a bubblewrap, the system's or that of the Python package. The oldest and
-the newest Python are those of `.github/workflows/test.yml`, which runs these tests on each.
+A mode is a user, root or an ordinary one, and a bubblewrap, the system's or that of the Python package. The oldest
+and the newest Python are those of `.github/workflows/test.yml`, which runs these tests on each.
 """
 
 import json
@@ -16,7 +16,7 @@ from tests.grading.ordinary_user import missing, run_as_ordinary_user
 from tests.lessons.lesson import COURSE
 
 pytestmark = pytest.mark.proof
-RUN = "import runpy, sys\nsys.argv[1:] = [{kind!r}]\nrunpy.run_module('tests.grading.grade_sample', run_name='__main__')"
+RUN = "from tests.grading import grade_sample\ngrade_sample.main({kind!r})"
 
 
 @pytest.fixture(scope="module")
