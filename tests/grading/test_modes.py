@@ -1,7 +1,7 @@
 """Verdicts and messages are the same in each mode that the course promises.
 
-A mode is a user, root or an ordinary one, and a bubblewrap, the system's or that of the Python package. The oldest
-and the newest Python are those of `.github/workflows/test.yml`, which runs these tests on each.
+A mode is a user, root or an ordinary one, and a bubblewrap, the system's or that of the Python package. The
+oldest and the newest Python are those of `.github/workflows/test.yml`, which runs these tests on each.
 """
 
 import json

@@ -1,11 +1,9 @@
-/* Fails, shortens or kills at the n-th system call that changes a file below a folder, or stops at each; loaded by
-   LD_PRELOAD. */
+/* Fails, shortens or kills at the n-th system call that changes a file below a folder; loaded by LD_PRELOAD. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -15,11 +13,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum { KILL = 1000, SHORT = 1001, STOP = 1002 }; /* any smaller number is an errno */
+enum { KILL = 1000, SHORT = 1001 }; /* any smaller number is an errno */
 static char root[PATH_MAX];
 static int chosen, effect;
 static atomic_int calls;
-static pthread_mutex_t stopping = PTHREAD_MUTEX_INITIALIZER;
 
 /* Start counting; `at` 0 only counts. */
 void fault_arm(const char *folder, int at, int what) {
@@ -48,10 +45,6 @@ static int at_below(int folder, const char *path) {
 /* Count a call; return 0 to let it happen, -1 to fail it, 1 to shorten it. A full disk stays full. */
 static int decide(int allocates) {
     int number = ++calls;
-    if (effect == STOP) { /* one thread at a time: SIGCONT discards a stop of another */
-        pthread_mutex_lock(&stopping), raise(SIGSTOP), pthread_mutex_unlock(&stopping);
-        return 0;
-    }
     int lasting = (effect == ENOSPC || effect == EDQUOT) && number > chosen;
     if (!chosen || !(number == chosen || lasting)) return 0;
     if (effect == KILL) kill(getpid(), SIGKILL);

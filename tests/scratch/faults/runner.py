@@ -5,6 +5,7 @@ last line, the number of calls and cases.
 """
 
 import ctypes
+import errno
 import json
 import os
 import signal
@@ -15,7 +16,6 @@ from pathlib import Path
 from course_utils.scratch.presets import ScratchError
 from course_utils.scratch.staged_set import is_whole, read_manifest
 from course_utils.scratch.staging import stage_set
-from tests.data_setup.faults.request import number_of
 from tests.scratch.files import files_of
 
 OWN = f"staged-{os.geteuid()}"
@@ -24,6 +24,7 @@ STRAY = {
     f"{OWN}/other-0123456789ab/data": b"of another job",
     f"{OWN}/.other-0123456789ab.xyz.part/data": b"being written",
 }
+EFFECTS = {"kill": 1000, "short": 1001}  # numbers of preload.c beside those of errors
 ENDINGS = {0, 1, -signal.SIGKILL}
 
 
@@ -46,7 +47,7 @@ class Runner:
             return child
         code = 70
         try:
-            self.library.fault_arm(os.fsencode(scratch), at, number_of(kind))
+            self.library.fault_arm(os.fsencode(scratch), at, EFFECTS.get(kind) or getattr(errno, kind))
             stage_set(self.source, scratch, way)
             code = 0
             if not at:

@@ -1,11 +1,10 @@
-"""Compile the library that injects faults, provide filesystems, and start runners."""
+"""Compile the library that injects faults, and start runners."""
 
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -53,21 +52,3 @@ def inject(library: Path, runner: str, request: Mapping[str, object], least: int
     assert summary["calls"] >= least
     assert summary["cases"] >= summary["calls"] // request["stride"]
     return problems
-
-
-@contextmanager
-def ext4(image: Path, megabytes: int = 24) -> Iterator[Path]:
-    """Mount a new ext4 filesystem that lies in a file; skip the test where that is impossible."""
-    point = Path(f"{image}.mounted")
-    point.mkdir()
-    try:
-        with image.open("wb") as file:
-            file.truncate(megabytes << 20)
-        for command in (["mkfs.ext4", "-q", "-F", image], ["mount", "-o", "loop", image, point]):
-            subprocess.run(command, check=True, capture_output=True, text=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"mounting an image needs root and mkfs.ext4: {getattr(error, 'stderr', error)}")
-    try:
-        yield point
-    finally:
-        subprocess.run(["umount", "--lazy", point], check=True)
