@@ -1,4 +1,4 @@
-"""Grade a sample of the bank in sandboxes, and print the verdicts: python -m tests.grading.grade_sample KIND
+"""Grade a sample of the bank in sandboxes, and print the verdicts: python -m tests.grading.modes.sample KIND
 
 KIND is `system` or `package`, whose bubblewrap starts the sandboxes. Of each exercise there is a right
 answer and a wrong one; with WHOLE_BANK=yes, all are graded.

@@ -11,20 +11,20 @@ import sys
 import pytest
 
 from grading.answers.bank import BANK, read_answers
-from tests.grading import grade_sample
+from tests.grading.modes import sample
 from tests.grading.ordinary_user import missing, run_as_ordinary_user
 from tests.lessons.lesson import COURSE
 
 pytestmark = pytest.mark.proof
-RUN = "from tests.grading import grade_sample\ngrade_sample.main({kind!r})"
+RUN = "from tests.grading.modes import sample\nsample.main({kind!r})"
 
 
 @pytest.fixture(scope="module")
 def as_this_user() -> dict[str, list[str]]:
-    kinds = [kind for kind in ("system", "package") if grade_sample.programs(kind)]
+    kinds = [kind for kind in ("system", "package") if sample.programs(kind)]
     if not kinds:
         pytest.skip("this machine has no bubblewrap")
-    command = [sys.executable, "-m", "tests.grading.grade_sample", kinds[0]]
+    command = [sys.executable, "-m", "tests.grading.modes.sample", kinds[0]]
     return json.loads(subprocess.run(command, cwd=COURSE, capture_output=True, check=True).stdout)
 
 
@@ -41,7 +41,7 @@ def test_right_answers_are_right_and_wrong_ones_named(as_this_user: dict[str, li
 @pytest.mark.skipif(bool(missing()), reason=missing())
 @pytest.mark.parametrize("kind", ["system", "package"])
 def test_an_ordinary_user_decides_the_same(kind: str, as_this_user: dict[str, list[str]], tmp_path):
-    if not grade_sample.programs(kind):
+    if not sample.programs(kind):
         pytest.skip(f"no bubblewrap of the {kind}")
     done = run_as_ordinary_user(RUN.format(kind=kind), tmp_path)
     assert done.returncode == 0, done.stderr
