@@ -48,8 +48,10 @@ def require_usable_python(site: Site) -> Iterator[str]:
         # As a server or a job starts it: without the modules and the variables of this shell.
         version, *paths = run("env", "-i", python, "-c", PROBE).splitlines()
     except DeployError as error:
-        without = f"{python} does not run without the modules of this shell"
-        raise DeployError(f"{without}; {ANOTHER}\n{error}") from error
+        reason = str(error).splitlines()[-1]
+        raise DeployError(
+            f"{python} does not run without the modules of this shell ({reason}); {ANOTHER}"
+        ) from error
     found = tuple(map(int, version.split()))
     if not OLDEST <= found <= NEWEST:
         raise DeployError(
