@@ -48,8 +48,10 @@ def require_usable_python(site: Site) -> Iterator[str]:
         # As a server or a job starts it: without the modules and the variables of this shell.
         version, *paths = run("env", "-i", python, "-c", PROBE).splitlines()
     except DeployError as error:
-        without = f"{python} does not run without the modules of this shell"
-        raise DeployError(f"{without}; {ANOTHER}\n{error}") from error
+        reason = str(error).splitlines()[-1]
+        raise DeployError(
+            f"{python} does not run without the modules of this shell ({reason}); {ANOTHER}"
+        ) from error
     found = tuple(map(int, version.split()))
     if not OLDEST <= found <= NEWEST:
         raise DeployError(
@@ -75,16 +77,16 @@ def install_own_python(site: Site) -> Iterator[str]:
     """Give the site a Python that needs nothing of the system, where it is to have one: `--python own`."""
     if site.python != site.own_python or site.python.exists():
         return
-    target, fetched = site.root / "python", site.root / ".python"
+    fetched = site.root / ".python"
     shutil.rmtree(fetched, ignore_errors=True)
     if site.packages:
-        shutil.copytree(site.packages / "python", fetched, symlinks=True)
+        python = Path(shutil.copytree(site.packages / "python", fetched / "python", symlinks=True))
     else:
-        run(_uv(site), "python", "install", "--quiet", "--no-bin", "--install-dir", fetched / "all", OWN)
-        [found] = (fetched / "all").glob(f"cpython-{OWN}.*")
-        fetched = found
-    run("chmod", "-R", "go+rX", fetched)
-    fetched.rename(target)
+        run(_uv(site), "python", "install", "--quiet", "--no-bin", "--install-dir", fetched, OWN)
+        [python] = fetched.glob(f"cpython-{OWN}.*")
+    run("chmod", "-R", "go+rX", python)
+    python.rename(site.root / "python")
+    shutil.rmtree(fetched)
     yield f"installed a Python of the site's own: {site.python}"
 
 

@@ -288,6 +288,7 @@ def test_a_site_gets_a_python_of_its_own_that_uv_fetches(toy, monkeypatch):
     own = dataclasses.replace(toy, python=toy.own_python)
     list(environment.require_usable_python(own))
     list(environment.install_own_python(own))
+    assert [path.name for path in toy.root.iterdir()] == ["python"]
     assert own.python.exists()
 
 
