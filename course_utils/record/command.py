@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return check(options.check) if options.check else make(options)
-    except (RecordError, OSError) as error:
+    except (RecordError, OSError, ValueError) as error:
         sys.stderr.write(f"record: {error}\n")
         return 1
     except KeyboardInterrupt:
@@ -60,6 +60,7 @@ def make(options: argparse.Namespace) -> int:
     """Measure what is missing in the record; return 0."""
     data = data_dir()
     on_gpu = torch.cuda.is_available()
+    cache = cache_state(data)
     settings = _settings(len(list((data / FILES).glob("*.JPEG"))), options.quick)
     name = torch.cuda.get_device_name() if on_gpu else ""
     fresh = Record(
@@ -67,7 +68,7 @@ def make(options: argparse.Namespace) -> int:
         VERSION,
         _now(),
         f"python -m course_utils.record {'--quick' if options.quick else f'--hours {options.hours:g}'}",
-        this_machine(data, name, cache_state(data)),
+        this_machine(data, name, cache),
         versions(),
         settings,
         {part: Part(kind.unit) for part, kind in PARTS.items()},
@@ -136,8 +137,9 @@ def _measures(files: FileSystem, data: Path, on_gpu: bool, record: Record) -> di
 
 
 def _settings(images: int, quick: bool) -> Settings:
-    rounds, most, seconds = (1, 20, 0.1) if quick else (ROUNDS, 200, 1.0)
-    return Settings(rounds, images_of_a_slice(images, rounds, most), seconds, images)
+    rounds, most, packed, seconds = (1, 20, 20, 0.1) if quick else (ROUNDS, 200, 2000, 1.0)
+    slices = images_of_a_slice(images, rounds, most)
+    return Settings(rounds, slices, min(packed, images), seconds, images)
 
 
 def _nothing() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from course_utils.data import JpegDataset, ZIPDataset
 from course_utils.record.counted import Task, rates
 from course_utils.record.schema import PROCESSES, Settings
+from course_utils.record.store import RecordError
 from course_utils.storage import page_cache
 
 FILES, ENCODED, RAW = "disk_transformed", "zip_encoded", "zip"
@@ -31,13 +32,13 @@ class FileSystem:
     ) -> None:
         self.settings, self._clock = settings, clock
         self._files = folder / FILES
-        self._packs = {name: min((folder / form).glob("*.zip")) for name, form in _ZIPS.items()}
+        self._packs = {name: _first(folder / form, "*.zip") for name, form in _ZIPS.items()}
         self._names = JpegDataset(self._files).names
         self._order = random.Random(0).sample(range(len(self._names)), len(self._names))
 
     def epochs(self, number: int) -> dict[str, float]:
         """Return the seconds of an image of each form, decoded, read for the first time and again."""
-        chosen = self._slice(number, 0)
+        files, packed = self._slice(number, 0), self._order[: self.settings.packed]
         makers: dict[str, Callable[[], Any]] = {
             "JPEG files": lambda: JpegDataset(self._files),
             "JPEG in a zip": lambda: ZIPDataset(self._packs["JPEG in a zip"], load_encoded=True),
@@ -45,7 +46,8 @@ class FileSystem:
         }
         values = {}
         for name, make in makers.items():
-            page_cache.evict(self._packs.get(name) or self._paths(chosen))
+            chosen = packed if name in self._packs else files
+            page_cache.evict(self._packs.get(name) or self._paths(files))
             dataset = make()
             for state in ("first", "again"):
                 start = self._clock()
@@ -95,8 +97,15 @@ def images_of_a_slice(images: int, rounds: int, most: int = 200) -> int:
     return max(min(images // (rounds * (1 + len(PROCESSES))), most), max(PROCESSES))
 
 
+def _first(folder: Path, pattern: str) -> Path:
+    found = min(folder.glob(pattern), default=None)
+    if found is None:
+        raise RecordError(f"{folder} holds no {pattern}: see `python -m data_setup verify`")
+    return found
+
+
 def cache_state(folder: Path) -> str:
     """Return what "first" means in this record."""
-    samples = [min((folder / form).glob(pattern)) for form, pattern in _FORMS]
+    samples = [_first(folder / form, pattern) for form, pattern in _FORMS]
     reason = page_cache.why_not_measurable(samples)
     return f"read for the first time, not evicted: {reason}" if reason else "evicted from the page cache"

@@ -78,10 +78,20 @@ class Part(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Settings(msgspec.Struct, forbid_unknown_fields=True):
-    """What the numbers depend on: rounds, images of each slice, seconds of counting, size of the set."""
+    """What the numbers depend on.
+
+    Attributes:
+        rounds: How often each part is measured.
+        images: Files that are read for the first time, for each such number of a round.
+        packed: Images that a round reads from a pack; a few would cost more each than those of an epoch,
+            because the kernel reads ahead what only later reads need.
+        seconds: How long operations are counted.
+        set: Images of the data set.
+    """
 
     rounds: Annotated[int, msgspec.Meta(ge=1, le=1000)]
     images: Annotated[int, msgspec.Meta(ge=1)]
+    packed: Annotated[int, msgspec.Meta(ge=1)]
     seconds: Annotated[float, msgspec.Meta(gt=0)]
     set: Annotated[int, msgspec.Meta(ge=1)]
 

@@ -61,7 +61,7 @@ def complete(gpu: str = "Scripted GPU", file_system: str = "lustre") -> Record:
         "python -m course_utils.record --hours 0.4",
         Machine("A processor", 16, gpu, "Linux 6", file_system, "evicted from the page cache"),
         {"python": "3.11.7"},
-        Settings(2, 20, 1.0, 2000),
+        Settings(2, 20, 2000, 1.0, 2000),
         parts,
     )
 

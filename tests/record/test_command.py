@@ -123,6 +123,14 @@ def test_without_data_the_advice_is_how_to_make_it(tmp_path, monkeypatch, capsys
     assert "make data" in capsys.readouterr().err
 
 
+def test_set_without_a_form_is_named(tmp_path, monkeypatch, machine, capsys):
+    for form in ("disk_transformed", "zip_encoded", "zip"):
+        (tmp_path / form).mkdir()
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path))
+    assert command.main([]) == 1
+    assert "disk_transformed holds no *.JPEG" in capsys.readouterr().err
+
+
 def test_record_of_a_machine_with_a_gpu_has_its_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(command.torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(command.torch.cuda, "synchronize", lambda: None)
