@@ -1,4 +1,4 @@
-"""What Linux tells about a process without rights: delay, bytes, memory, threads, descriptors."""
+"""What Linux tells about a process without rights: delay, bytes, memory, threads, descriptors; and CUDA."""
 
 import ctypes
 import os
@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 KCMP_FILE = 0
 KCMP_NUMBER = {"x86_64": 312, "aarch64": 272}
@@ -150,3 +151,9 @@ def cpu_pressure() -> float:
 def now() -> float:
     """The monotonic clock, which processes of a node share."""
     return time.monotonic()
+
+
+def cuda_used() -> bool:
+    """Whether this process initialised CUDA."""
+    cuda: Any = sys.modules["torch.cuda"]
+    return bool(cuda.is_initialized())

@@ -9,7 +9,6 @@ from typing import Any
 
 from course_utils.diagnosis.facts import process
 from course_utils.diagnosis.record.epoch import Epoch
-from course_utils.diagnosis.record.fetch import cuda_used
 from course_utils.diagnosis.record.spool import Spool
 from course_utils.diagnosis.record.worker import Log
 
@@ -140,7 +139,7 @@ class Collector:
             "main", **{name: getattr(self, name) for name in same}, pid=os.getpid(), ended=process.now(),
             status=status, cpus=os.cpu_count(), shm=process.shared_memory(), cpu=time.process_time(),
             descriptors=process.open_descriptors(), torch=torch.__version__, python=sys.version.split()[0],
-            pressure=process.cpu_pressure(), cuda=cuda_used(),
+            pressure=process.cpu_pressure(), cuda=process.cuda_used(),
         )  # fmt: skip
         self.spool.flush()
 

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -147,16 +146,10 @@ class FetchLog:
         self.spool.write(
             "process", epoch=self.epoch, worker=self.worker, pid=os.getpid(), fetch=self.count, cores=cores,
             memory=process.memory() if self.looks_at_memory else {}, threads=process.thread_seconds(),
-            cuda=cuda_used(), stacks=self.sampler.top(), default_collate=self.collates_by_default,
+            cuda=process.cuda_used(), stacks=self.sampler.top(), default_collate=self.collates_by_default,
             overwritten=self.samples.overwritten,
         )  # fmt: skip
         Own.next_state = process.now() + max((time.thread_time() - begin) / STATE_SHARE, STATE_SECONDS)
 
     def _collected(self, phase: str, info: dict[str, int]) -> None:
         self.collecting += process.now() if phase == "stop" else -process.now()
-
-
-def cuda_used() -> bool:
-    """Whether this process initialised CUDA."""
-    cuda: Any = sys.modules["torch.cuda"]
-    return bool(cuda.is_initialized())
