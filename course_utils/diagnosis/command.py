@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 from course_utils.diagnosis import ranks, script
-from course_utils.diagnosis.record import foreign, hooks, spool
+from course_utils.diagnosis.record import foreign, spool
+from course_utils.diagnosis.record.collector import Hooks
 from course_utils.diagnosis.show import compare
 
 USAGE = """
@@ -111,8 +112,8 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 def _report(options: argparse.Namespace, run: ranks.Run) -> None:
     """Judge what was recorded, and write what was asked for."""
-    if hooks.Hooks.collector is not None:
-        hooks.Hooks.collector.close("ended")
+    if Hooks.collector is not None:
+        Hooks.collector.close("ended")
     if not run.is_last():
         return
     from course_utils.diagnosis import second_run
@@ -121,7 +122,7 @@ def _report(options: argparse.Namespace, run: ranks.Run) -> None:
 
     report = verdict.judge(run.folder)
     report["script"] = "" if options.anonymous else options.module or options.script or options.loader
-    report["missing_hooks"] = hooks.Hooks.missing
+    report["missing_hooks"] = Hooks.missing
     if options.ceiling:
         report["ceiling"] = second_run.ceiling(options, report)
     if options.strace:

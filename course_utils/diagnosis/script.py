@@ -8,7 +8,9 @@ import types
 from pathlib import Path
 
 import course_utils
-from course_utils.diagnosis.record import hooks, iterators, training
+from course_utils.diagnosis.record import iterators, training
+from course_utils.diagnosis.record.collector import Hooks
+from course_utils.diagnosis.record.imports import after_import
 
 OURS = str(Path(__file__).parent)
 RUNNERS = (OURS, "<frozen runpy>", "<frozen importlib")
@@ -33,8 +35,8 @@ def watch(folder: str, replay: bool = False) -> None:
         folder: Of the records.
         replay: Whether the loaders repeat one cached batch.
     """
-    hooks.Hooks.folder, hooks.Hooks.replay = folder, replay
-    hooks.after_import({"torch.utils.data.dataloader": iterators.hook, **training.ACTIONS})
+    Hooks.folder, Hooks.replay = folder, replay
+    after_import({"torch.utils.data.dataloader": iterators.hook, **training.ACTIONS})
     os.register_at_fork(after_in_child=_forget)
 
 
@@ -42,7 +44,7 @@ def _forget() -> None:
     """A forked process starts without the records of its parent."""
     from course_utils.diagnosis.record import worker  # imports torch
 
-    hooks.Hooks.collector, worker.Log.spool, worker.Log.latest = None, None, None
+    Hooks.collector, worker.Log.spool, worker.Log.latest = None, None, None
 
 
 def run(script: str, is_module: bool) -> int:

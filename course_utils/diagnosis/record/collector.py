@@ -8,9 +8,10 @@ import weakref
 from typing import Any
 
 from course_utils.diagnosis.facts import process
+from course_utils.diagnosis.record import devices
 from course_utils.diagnosis.record.epoch import Epoch
 from course_utils.diagnosis.record.spool import Spool
-from course_utils.diagnosis.record.worker import Log
+from course_utils.diagnosis.record.worker import Log, watch_fetchers
 
 OPEN = 8  # passes that may be unfinished at a time; of older ones the records are written
 MOST_PAUSES, MOST_PLACES = 2_000, 200
@@ -150,3 +151,25 @@ def _rank() -> int:
     if distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank()
     return int(os.environ.get("RANK") or os.environ.get("SLURM_PROCID") or 0)
+
+
+class Hooks:
+    """The process-wide state of the hooks."""
+
+    folder = ""
+    replay = False
+    collector: Any = None
+    missing: list[str] = []  # noqa: RUF012 - one a process
+
+
+def collector() -> Any:
+    """Return the collector of this process, made when it is first needed."""
+    if Hooks.collector is None:
+        from multiprocessing.util import Finalize
+
+        Hooks.collector = made = Collector(Hooks.folder)
+        if (child := sys.modules.get("multiprocessing.process")) and child.parent_process():
+            Finalize(made, made.close, args=("ended",), exitpriority=50)
+        watch_fetchers()
+        devices.install(made)
+    return Hooks.collector

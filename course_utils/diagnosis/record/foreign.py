@@ -5,7 +5,8 @@ from types import ModuleType
 from typing import Any
 
 from course_utils.diagnosis.facts import process
-from course_utils.diagnosis.record import hooks
+from course_utils.diagnosis.record.collector import Hooks, collector
+from course_utils.diagnosis.record.imports import after_import
 from course_utils.diagnosis.record.spool import complain
 
 EPOCHS, SECONDS = 2, 20.0
@@ -26,20 +27,20 @@ class Timed:
 
     def __init__(self, iterator: Any, loader: Any) -> None:
         self._iterator, self._description = iterator, Description(loader)
-        hooks.collector().made(self, self._description)
+        collector().made(self, self._description)
 
     def __iter__(self) -> "Timed":
         return self
 
     def __next__(self) -> Any:
-        collector = hooks.Hooks.collector
-        row = collector.entered(self)
+        seen = Hooks.collector
+        row = seen.entered(self)
         try:
             batch = next(self._iterator)
         except StopIteration:
-            collector.finished(self)
+            seen.finished(self)
             raise
-        collector.left(self, row, batch)
+        seen.left(self, row, batch)
         return batch
 
     def __getattr__(self, name: str) -> Any:
@@ -64,7 +65,7 @@ def watch(name: str) -> None:
 
         loader_class.__iter__ = timed
 
-    hooks.after_import({module: hook})
+    after_import({module: hook})
 
 
 def iterate_loader(name: str) -> None:

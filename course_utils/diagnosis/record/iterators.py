@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from course_utils.diagnosis.facts import process
-from course_utils.diagnosis.record.hooks import Hooks, collector
+from course_utils.diagnosis.record.collector import Hooks, collector
 from course_utils.diagnosis.record.spool import attempt
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from course_utils.diagnosis.record.hooks import after_import
+from course_utils.diagnosis.record.imports import after_import
 
 FIELDS = (
     "opens",

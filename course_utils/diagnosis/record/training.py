@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from course_utils.diagnosis.facts import process
-from course_utils.diagnosis.record.hooks import Action, Hooks, collector
+from course_utils.diagnosis.record.collector import Hooks, collector
+from course_utils.diagnosis.record.imports import Action
 from course_utils.diagnosis.record.iterators import hook as hook_iterators
 from course_utils.diagnosis.record.spool import attempt
 

@@ -1,4 +1,4 @@
-"""The state of the hooks, and actions that wait until the script has imported a module."""
+"""Actions that wait until the script has imported a module."""
 
 import importlib.abc
 import importlib.machinery
@@ -6,20 +6,10 @@ import importlib.util
 import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any
 
 from course_utils.diagnosis.record.spool import attempt
 
 Action = Callable[[ModuleType], None]
-
-
-class Hooks:
-    """The process-wide state of the hooks."""
-
-    folder = ""
-    replay = False
-    collector: Any = None
-    missing: list[str] = []  # noqa: RUF012 - one a process
 
 
 class AfterImport(importlib.abc.MetaPathFinder):
@@ -51,20 +41,3 @@ def after_import(actions: dict[str, Action]) -> None:
     for name in [name for name in actions if name in sys.modules]:
         attempt(actions.pop(name), sys.modules[name])
     sys.meta_path.insert(0, AfterImport(actions))
-
-
-def collector() -> Any:
-    """Return the collector of this process, made when it is first needed."""
-    if Hooks.collector is None:
-        from multiprocessing.util import Finalize
-
-        from course_utils.diagnosis.record import devices
-        from course_utils.diagnosis.record.collector import Collector
-        from course_utils.diagnosis.record.worker import watch_fetchers
-
-        Hooks.collector = made = Collector(Hooks.folder)
-        if (child := sys.modules.get("multiprocessing.process")) and child.parent_process():
-            Finalize(made, made.close, args=("ended",), exitpriority=50)
-        watch_fetchers()
-        devices.install(made)
-    return Hooks.collector
