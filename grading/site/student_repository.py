@@ -61,7 +61,9 @@ def write_student_repository(source: Path, target: Path, exchange: str = "", sit
     Raises:
         StudentRepositoryError: The clone has changes, or the target holds something else.
     """
-    if _git(source, "status", "--porcelain"):
+    # Files of a term, such as students.csv, may lie in the clone.
+    status = ("status", "--porcelain")
+    if _git(source, *status, "--untracked-files=no") or _git(source, *status, "--", *SHARED):
         raise StudentRepositoryError(f"{source} has uncommitted changes: commit them first")
     _prepare(target)
     generated = _generated(source, exchange or _exchange_of(target), site)

@@ -216,10 +216,17 @@ def test_uncommitted_changes_stop_it(source, repository, tmp_path):
     (repository / "README.md").write_text("edited by hand")
     with pytest.raises(StudentRepositoryError, match="commit or remove them"):
         write_student_repository(source, repository)
-    (source / "README.md").write_text("edited by hand")
-    with pytest.raises(StudentRepositoryError, match="commit them first"):
-        write_student_repository(source, tmp_path / "again")
-    assert not (tmp_path / "again").exists()
+    for edited in ("README.md", "course_utils/new_module.py"):
+        (source / edited).write_text("edited by hand")
+        with pytest.raises(StudentRepositoryError, match="commit them first"):
+            write_student_repository(source, tmp_path / "again")
+        assert not (tmp_path / "again").exists()
+        git(source, "stash", "--include-untracked")
+
+
+def test_files_of_a_term_in_the_clone_do_not_stop_it(source, repository):
+    (source / "students.csv").write_text("id\nann\n")
+    assert "already" in write_student_repository(source, repository)
 
 
 def test_the_version_is_marked(generated):
