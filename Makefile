@@ -8,6 +8,7 @@ BROWSER ?= yes
 TESTS   ?=
 SEEDS   ?=
 GRADE_OPTIONS ?=
+RECORD_OPTIONS ?=
 BOOK_OPTIONS ?=
 # One more than two cores: the tests often wait for a browser or a server.
 JOBS    ?= 3
@@ -38,7 +39,7 @@ LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-brow
               --LanguageServerManager.autodetect=False --ServerApp.root_dir="$(CURDIR)" \
               --LabApp.default_url="/lab/tree/$(PAGE)"
 
-.PHONY: help lab serve update check test proofs release students collect grade progress feedback export data bench book diagnosis packages clean options
+.PHONY: help lab serve update check test proofs release students collect grade progress feedback export data record bench book diagnosis packages clean options
 .DEFAULT_GOAL := help
 # The prerequisites of lab are steps in this order.
 .NOTPARALLEL:
@@ -101,6 +102,9 @@ feedback: $(READY)  ## a page for each student (GRADE_OPTIONS="--release" return
 
 export: $(READY)  ## marks.csv for a learning management system (GRADE_OPTIONS="--to FILE")
 	@$(GRADING) export $(GRADE_OPTIONS)
+
+record: $(READY)  ## this machine's file system and GPU, for the lessons' plots: 30 minutes (RECORD_OPTIONS="--help")
+	@$(RUN) python -m course_utils.record $(RECORD_OPTIONS)
 
 bench: $(READY) $(PEERS_READY)  ## data_setup beside its limit, then every benchmark in tests/bench (1 hour)
 	@$(RUN) python -c 'from course_utils.paths import data_dir; data_dir()' 2>/dev/null || $(MAKE) --no-print-directory data

@@ -46,8 +46,8 @@ def _advice(requested: Path | None) -> str:
     where = f"in {requested}" if requested else f"in a folder data/ in {Path.cwd()} or above it"
     return (
         f"The course's data was not found {where}.\n"
-        "Student: on a supercomputer ask your teacher for the value of TEACHER_DIR or COURSE_DATA "
-        "and set it; on your own machine run `make data` in the course's folder.\n"
+        "Student: on a cluster select the kernel of the course, or set TEACHER_DIR or COURSE_DATA to what "
+        "your teacher says; on your own machine run `make data` in the course's folder.\n"
         "Teacher: `python -m data_setup photos --out FOLDER` makes the data; "
         "students read it from $TEACHER_DIR/JHS_data."
     )

@@ -6,34 +6,34 @@ Each imports only the modules that it needs: a command that finds the data in pl
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from data_setup.format import SetupError
+from data_setup.format.errors import SetupError
+from data_setup.format.layout import FORMS, MANIFEST, first_of
 
 if TYPE_CHECKING:
-    from data_setup.create import Source
-    from data_setup.format import Identity
+    from data_setup.create.builder import Source
+    from data_setup.create.render import ItemT
+    from data_setup.format.manifest import Identity
 
-ItemT = TypeVar("ItemT")
 MAX_NAMED = 5
 
 
 def photos(options: argparse.Namespace) -> None:
     """Make a set from photographs."""
-    from data_setup.sources import photo_identity
+    from data_setup.sources.photo_catalogue import photo_identity
 
     if options.if_missing and _holds_data(options.out):
         print(f"{options.out} already holds data.")
     elif not _is_finished(photo_identity(options.count, options.seed), options):
-        from data_setup.sources import PhotoSource
+        from data_setup.sources.photo_source import PhotoSource
 
         _create(PhotoSource(options.count, options.seed), options)
 
 
 def _holds_data(out: Path) -> bool:
     """Return whether there is a set, whoever made it; one with a manifest must be complete."""
-    from data_setup.create import require_complete
-    from data_setup.format import FORMS, MANIFEST
+    from data_setup.create.staging import require_complete
 
     if (out / MANIFEST).exists():
         require_complete(out)
@@ -43,32 +43,27 @@ def _holds_data(out: Path) -> bool:
 
 def full_size(options: argparse.Namespace) -> None:
     """Make a set of photographs of mixed sizes, packed only."""
-    from course_utils.system import usable_cores
-    from data_setup.create import create_encoded_set, save_indexes
-    from data_setup.sources import FullSizePhotos
+    from data_setup.sources.full_size_photos import FullSizePhotos
 
     source = FullSizePhotos(options.count, options.seed)
-    create_encoded_set(source, options.out, options.shards, options.workers or usable_cores())
-    save_indexes(options.out)
-    _print_description(options.out)
+    if not _is_finished(source.identity(), options):
+        _create(source, options)
 
 
 def imagenet(options: argparse.Namespace) -> None:
     """Make a set from a collection of images."""
-    from data_setup.sources import CollectionSource
+    from data_setup.sources.collection_source import CollectionSource
 
     source = CollectionSource(options.source, options.labels, options.count, options.seed)
-    if not _is_finished(source.identity(), options):
-        print(f"{options.source}: {source.available:,} images, {source.class_count:,} classes", flush=True)
-        if source.skipped:
-            named = ", ".join(source.skipped[:MAX_NAMED]) + (
-                ", ..." if len(source.skipped) > MAX_NAMED else ""
-            )
-            files = "file" if len(source.skipped) == 1 else "files"
-            print(f"{len(source.skipped):,} {files} skipped, no images by their names: {named}", flush=True)
-        if source.has_odd_classes and not options.yes:
-            _confirm(source.class_count)
-        _create(source, options)
+    if _is_finished(source.identity(), options):
+        return
+    print(f"{options.source}: {source.available:,} images, {source.class_count:,} classes", flush=True)
+    if skipped := source.skipped:
+        files = f"{len(skipped):,} file{'s' if len(skipped) > 1 else ''} skipped"
+        print(f"{files}, no images by their names: {first_of(skipped, MAX_NAMED)}", flush=True)
+    if source.has_odd_classes and not options.yes:
+        _confirm(source.class_count)
+    _create(source, options)
 
 
 def _confirm(classes: int) -> None:
@@ -81,7 +76,8 @@ def _confirm(classes: int) -> None:
 
 
 def _is_finished(source: "Identity", options: argparse.Namespace) -> bool:
-    from data_setup.create import is_finished, save_indexes, set_identity
+    from data_setup.create.indexes import save_indexes
+    from data_setup.create.staging import is_finished, set_identity
 
     finished = is_finished(options.out, set_identity(source, options.shards))
     if finished:
@@ -92,38 +88,27 @@ def _is_finished(source: "Identity", options: argparse.Namespace) -> bool:
 
 def _create(source: "Source[ItemT]", options: argparse.Namespace) -> None:
     from course_utils.system import usable_cores
-    from data_setup.create import create_set, save_indexes
+    from data_setup.create.builder import create_set
+    from data_setup.create.indexes import save_indexes
 
-    if options.shard is not None and not 0 <= options.shard < options.shards:
-        raise SetupError(
-            f"--shard {options.shard}: the last of {options.shards} shards is {options.shards - 1}"
-        )
     create_set(source, options.out, options.shards, options.shard, options.workers or usable_cores())
     if options.shard is None:
         save_indexes(options.out)
-        _print_description(options.out)
+        info(options)
     else:
         print(f"Shard {options.shard} of {options.shards} is finished.")
 
 
-def merge(options: argparse.Namespace) -> None:
-    """Publish a set whose shards were made one by one."""
-    from data_setup.create import merge_shards, save_indexes
-
-    merge_shards(options.out)
-    save_indexes(options.out)
-    _print_description(options.out)
-
-
 def info(options: argparse.Namespace) -> None:
     """Describe a set."""
-    _print_description(options.out)
+    from data_setup.inspect.info import describe_set
+
+    print(describe_set(options.out))
 
 
 def verify(options: argparse.Namespace) -> None:
     """Compare a set with its manifest."""
-    from data_setup.format import MANIFEST
-    from data_setup.inspect import find_problems
+    from data_setup.inspect.verify import find_problems
 
     if not (options.out / MANIFEST).exists():
         raise SetupError(f"{options.out} has no {MANIFEST} to compare with; `adopt` writes one")
@@ -138,10 +123,10 @@ def verify(options: argparse.Namespace) -> None:
 
 def adopt(options: argparse.Namespace) -> None:
     """Check a set and write its manifest."""
-    from data_setup.inspect import adopt_set
+    from data_setup.inspect.adopt import adopt_set
 
     adopt_set(options.out)
-    _print_description(options.out)
+    info(options)
 
 
 def bench(options: argparse.Namespace) -> None:
@@ -150,9 +135,3 @@ def bench(options: argparse.Namespace) -> None:
     from data_setup.bench import run
 
     run(options.count, options.rounds, options.workers or usable_cores(), options.scratch)
-
-
-def _print_description(out: Path) -> None:
-    from data_setup.inspect import describe_set
-
-    print(describe_set(out))

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from tests.bank import BANK, Answer, answers, read_answers
+from grading.answers.bank import BANK, Answer, answers, read_answers
 
 ALL = [answer for folder in sorted(BANK.iterdir()) for answer in answers(folder.name)]
 SOURCE = "def area(a, b):\n    print(a)\n    print(b)\n\n    return a * b\n"

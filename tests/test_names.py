@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from course_utils.start_page import MORE
-from tests.bank import answers
+from grading.answers.bank import answers
 from tests.lessons.lesson import COURSE, LESSONS, OPTIONAL, Lesson, asked, graded, read, solved
 
 
@@ -23,7 +23,7 @@ def test_only_lessons_are_released():
 
 
 def test_every_lesson_and_bank_of_answers_has_tested_checks():
-    modules = names("tests/answers", "*/") | {lesson.module_name for lesson in LESSONS}
+    modules = names("grading/answers", "*/") | {lesson.module_name for lesson in LESSONS}
     assert modules <= names("course_utils/checks", "*/")
     assert {f"test_{name}" for name in modules} <= names("tests/checks", "test_*.py")
 

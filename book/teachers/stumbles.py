@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.bank import Answer, answers
-from tests.checks.bank_verdicts import verdict
+from grading.answers.bank import Answer, answers
+from grading.answers.verdicts import verdict
 
 
 @dataclass(frozen=True)

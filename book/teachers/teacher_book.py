@@ -14,8 +14,15 @@ from grading.course.lesson import lesson_names
 
 PAGES = Path(__file__).with_name("pages")
 WRITTEN = [
-    "before_the_course", "in_the_room", "timetable", "a_term", "a_site", "installations", "the_sandbox",
-]  # fmt: skip
+    "before_the_course",
+    "in_the_room",
+    "timetable",
+    "a_site",
+    "with_administrators",
+    "installations",
+    "a_term",
+    "the_sandbox",
+]
 EXAMPLE = "01_jpeg_vs_zip"
 
 

@@ -22,11 +22,17 @@ class Run(NamedTuple):
 
     @classmethod
     def begin(cls, keep: str | None) -> "Run":
-        """Make the folder, or find that of the ranks that were started with this one."""
+        """Make the folder, or find that of the ranks that were started with this one.
+
+        Raises:
+            SystemExit: `keep` holds the records of another run, which would be judged with this one.
+        """
         variables = os.environ
         size = int(variables.get("LOCAL_WORLD_SIZE") or _slurm_size())
         if keep:
             folder = Path(keep)
+            if size < 2 and any(folder.glob("main-*.jsonl")):
+                raise SystemExit(f"diagnosis: {keep} holds the records of another run, name another folder")
         elif size > 1:
             run = variables.get("TORCHELASTIC_RUN_ID") or variables.get("SLURM_STEP_ID", "0")
             job, port = variables.get("SLURM_JOB_ID", "0"), variables.get("MASTER_PORT", os.getppid())

@@ -1,4 +1,5 @@
 from .chart import plot_log as plot_log
+from .diff import changed as changed
 from .log import LOG as LOG
 from .log import read_log as read_log
 from .measuring import measure as measure

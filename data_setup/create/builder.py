@@ -1,27 +1,34 @@
-"""Create a set: render every image once and store it in all three forms, on all usable cores."""
+"""Create a set: render every image once and store it in all forms, on all usable cores."""
 
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from itertools import groupby
 from pathlib import Path
-from typing import Generic, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
 from tqdm import tqdm
 
 from data_setup.create.publish import publish_set
-from data_setup.create.render import CHUNK, ItemT, Job, Renderer, Unreadable
-from data_setup.create.shard import Shard, is_shard_finished
-from data_setup.create.staging import check_free_space, is_finished, open_staging, set_identity
-from data_setup.create.worker_pool import Results, WorkerPool
-from data_setup.format import (
-    RAW_BYTES,
-    Identity,
-    StagingDirectory,
-    exclusive_lock,
-    image_name,
-    shard_slots,
-    shared_lock,
+from data_setup.create.render import (
+    CHUNK,
+    ChunkRenderer,
+    ImageRecord,
+    ItemT,
+    Job,
+    Renderer,
+    Unreadable,
+    pixels_of,
 )
+from data_setup.create.shard import write_shard
+from data_setup.create.staging import Staging, check_free_space, is_finished, set_identity
+from data_setup.create.workers import Made, render_all
+from data_setup.format.errors import SetupError
+from data_setup.format.layout import RAW, image_name, shard_slots
+from data_setup.format.locks import locked, set_lock
+from data_setup.format.manifest import Identity
+
+tqdm.monitor_interval = 0  # its thread would keep workers from being forked
 
 
 class Source(Protocol[ItemT]):
@@ -30,6 +37,10 @@ class Source(Protocol[ItemT]):
     @property
     def count(self) -> int:
         """The number of images."""
+
+    @property
+    def forms(self) -> Sequence[str]:
+        """The forms of the set that is made from it."""
 
     def identity(self) -> Identity:
         """Return what determines every byte of the images."""
@@ -51,7 +62,7 @@ class Source(Protocol[ItemT]):
 
 
 def create_set(source: Source[ItemT], out: Path, shards: int, only: int | None, workers: int) -> None:
-    """Create a set, or resume one; with `only`, one shard of it.
+    """Create a set, or the shards that an unfinished one lacks; with `only`, one shard of it.
 
     Args:
         source: Where images come from.
@@ -64,92 +75,79 @@ def create_set(source: Source[ItemT], out: Path, shards: int, only: int | None, 
         SetupError: Something else is there, or is being made there.
         OSError: For example, the disk is full; the same call resumes.
     """
+    if shards > source.count or (only is not None and not 0 <= only < shards):
+        raise SetupError(
+            f"{source.count:,} images make at most as many shards; --shard counts from 0 to {shards - 1}"
+        )
     numbers = range(shards) if only is None else [only]
-    total = sum(len(shard_slots(source.count, shards, number)) for number in numbers)
-    check_free_space(out, total * RAW_BYTES)
-    staging, identity = StagingDirectory(out), set_identity(source.identity(), shards)
+    if RAW in source.forms:
+        check_free_space(out, sum(len(shard_slots(source.count, shards, number)) for number in numbers))
+    staging, identity = Staging(out), set_identity(source.identity(), shards)
     out.mkdir(parents=True, exist_ok=True)
-    # Shards may be made at once; everything else excludes all others.
-    lock = exclusive_lock if only is None else shared_lock
-    with lock(staging.lock("set"), f"the set in {out}"):
-        if not is_finished(out, identity):  # another command may just have made it
-            open_staging(out, identity, source.classes())
-            _create_shards(source, staging, numbers, shards, total, workers)
-            if only is None:
-                publish_set(staging)
+    with ExitStack() as locks:
+        # Shards may be made at once; everything else excludes all others.
+        locks.enter_context(locked(set_lock(out), f"the set in {out}", shared=only is not None))
+        if is_finished(out, identity):  # another command may just have made it
+            return
+        staging.open(identity)
+        if only is not None:
+            lock = staging.root / f"shard{only}.lock"
+            locks.enter_context(locked(lock, f"shard {only} in {out}"))
+        _create_shards(source, staging, numbers, shards, workers)
+        if only is None:
+            publish_set(staging, identity, shards, source.forms, source.classes())
 
 
 def _create_shards(
-    source: Source[ItemT],
-    staging: StagingDirectory,
-    numbers: Iterable[int],
-    shards: int,
-    total: int,
-    workers: int,
+    source: Source[ItemT], staging: Staging, numbers: Iterable[int], shards: int, workers: int
 ) -> None:
+    slots = {number: shard_slots(source.count, shards, number) for number in numbers}
+    missing = {number: those for number, those in slots.items() if not staging.record(number).exists()}
+    total, left = (sum(map(len, some.values())) for some in (slots, missing))
+    if not missing:
+        return
+    renderer = ChunkRenderer(source.renderer(), staging.jpegs, RAW in source.forms)
     with (
-        WorkerPool(source.renderer(), workers) as pool,
-        tqdm(total=total, unit=" images", file=sys.stdout, desc=f"Making {staging.out}") as bar,
+        closing(render_all(renderer, _jobs(source, missing), workers)) as stream,
+        tqdm(
+            total=total, initial=total - left, unit=" images", file=sys.stdout, desc=f"Making {staging.out}"
+        ) as bar,
     ):
-        for number in numbers:
-            if not is_shard_finished(staging, number):
-                _create_shard(source, staging, number, shards, pool, bar)
-            else:
-                bar.update(len(shard_slots(source.count, shards, number)))
+        for number, made in groupby(stream, key=lambda one: one.job.shard):
+            oddities: list[str] = []
+            reserve = source.reserve(number, shards)
+            images = _images(source, renderer, made, reserve, oddities, bar)
+            write_shard(staging, number, source.forms, images, oddities)
 
 
-def _create_shard(
+def _jobs(source: Source[ItemT], shards: dict[int, range]) -> Iterator[Job[ItemT]]:
+    for number, slots in shards.items():
+        for start in range(0, len(slots), CHUNK):
+            chunk = slots[start : start + CHUNK]
+            yield Job(number, chunk, source.items(chunk))
+
+
+def _images(
     source: Source[ItemT],
-    staging: StagingDirectory,
-    number: int,
-    shards: int,
-    pool: WorkerPool[ItemT],
+    renderer: ChunkRenderer[ItemT],
+    stream: Iterable[Made[ItemT]],
+    reserve: Iterator[ItemT],
+    oddities: list[str],
     bar: "tqdm[NoReturn]",
-) -> None:
-    with exclusive_lock(staging.lock(f"shard{number}"), f"shard {number} in {staging.out}"):
-        slots = shard_slots(source.count, shards, number)
-        shard = Shard(staging, number)
-        try:
-            replacer = Replacer(source, source.reserve(number, shards), pool)
-            for job, results in pool.stream(_jobs(source, staging, slots)):
-                replacer.complete(job, results, shard)
-                bar.update(len(job.slots))
-            shard.finish()
-        finally:
-            shard.close()
-
-
-def _jobs(source: Source[ItemT], staging: StagingDirectory, slots: range) -> Iterator[Job[ItemT]]:
-    for start in range(slots.start, slots.stop, CHUNK):
-        chunk = range(start, min(start + CHUNK, slots.stop))
-        yield Job(chunk, source.items(chunk), staging.jpegs)
-
-
-class Replacer(Generic[ItemT]):
-    """Replaces unreadable images by the next readable ones of the reserve.
-
-    Args:
-        source: Where images come from.
-        reserve: Items that are nowhere else in the set, in the order of their use.
-        pool: Renders them.
-    """
-
-    def __init__(self, source: Source[ItemT], reserve: Iterator[ItemT], pool: WorkerPool[ItemT]) -> None:
-        self._source, self._reserve, self._pool = source, reserve, pool
-
-    def complete(self, job: Job[ItemT], results: Results, shard: Shard) -> None:
-        """Add the images of a chunk to a shard, unreadable ones replaced."""
-        buffers = job.pixel_buffers(self._pool.memory)
-        for number, (slot, item, result) in enumerate(zip(job.slots, job.items, results, strict=True)):
+) -> Iterator[tuple[ImageRecord, memoryview]]:
+    """Yield the images of a shard with their pixels, unreadable ones replaced from the reserve."""
+    for job, results, memory in stream:
+        images = zip(job.slots, job.items, results, pixels_of(memory), strict=False)
+        for slot, item, result, pixels in images:
             while isinstance(result, Unreadable):
-                shard.oddities.append(f"{self._source.origin(item)} is unreadable: {result.reason}")
-                replacement = next(self._reserve, None)
-                if replacement is None:
-                    shard.oddities.append(f"no image is left to take the place of {image_name(slot)}")
+                oddities.append(f"{source.origin(item)} is unreadable: {result.reason}")
+                try:
+                    item = next(reserve)
+                except StopIteration:
+                    oddities.append(f"no image is left to take the place of {image_name(slot)}")
                     break
-                item = replacement
-                shard.oddities.append(f"{self._source.origin(item)} took the place of {image_name(slot)}")
-                again = replace(job, slots=[slot], items=[item], offset=job.offset + number)
-                (result,) = self._pool.run(again)
-            if not isinstance(result, Unreadable):
-                shard.add(result._replace(origin=self._source.origin(item)), buffers[number])
+                oddities.append(f"{source.origin(item)} took the place of {image_name(slot)}")
+                result = renderer.one(slot, item, pixels)
+            else:
+                yield result._replace(origin=source.origin(item)), pixels
+        bar.update(len(job.slots))

@@ -10,8 +10,8 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from PIL import Image
 
-from data_setup.create.shard import ImageRecord
-from data_setup.format import QUALITY, RAW_BYTES, UnreadableError, image_name
+from data_setup.format.errors import UnreadableError
+from data_setup.format.layout import QUALITY, RAW_BYTES, image_name
 
 CHUNK = 16  # images: 3 MB of raw pixels
 
@@ -20,12 +20,9 @@ ItemT_contra = TypeVar("ItemT_contra", contravariant=True)
 
 
 class Rendered(NamedTuple):
-    """An image of a source.
+    """An image of a source, its label, and what was odd about its file.
 
-    Args:
-        image: RGB, 256x256.
-        label: Its label.
-        notes: What was odd about its file.
+    The image is RGB; 256x256 where the set holds raw pixels.
     """
 
     image: Image.Image
@@ -37,82 +34,94 @@ class Renderer(Protocol[ItemT_contra]):
     """Makes the image of an item; is sent to the worker processes."""
 
     def render(self, item: ItemT_contra, /) -> Rendered:
-        """Return the image of an item.
-
-        Raises:
-            UnreadableError: The item cannot be read or decoded.
-        """
+        """Return the image of an item; UnreadableError if it cannot be decoded."""
 
 
-@dataclass(frozen=True)
-class Job(Generic[ItemT]):
-    """A chunk of images to render.
+class ImageRecord(NamedTuple):
+    """An image whose JPEG file is on disk.
+
+    It holds no pixels, so that a worker's report on a chunk fits into a pipe and is written at once: a worker
+    that is killed halfway through a message leaves its reader waiting for the rest.
 
     Args:
-        slots: Their positions in the set, at most `CHUNK`.
-        items: What the renderer makes each from.
-        jpegs: Folder of the JPEG files.
-        offset: Where the pixels of the first image go in shared memory, in images.
+        name: Name of the JPEG file, and of the members of the archives.
+        label: Its label.
+        size: Size of the JPEG file in bytes.
+        sha256: Hash of the JPEG file, in hexadecimal digits.
+        origin: The file of the source that it was made from; a worker leaves this None.
+        notes: What was odd about that file.
     """
 
-    slots: Sequence[int]
-    items: Sequence[ItemT]
-    jpegs: Path
-    offset: int = 0
-
-    def pixel_buffers(self, memory: memoryview) -> list[memoryview]:
-        """Return the part of the shared memory that belongs to each image."""
-        numbers = range(self.offset, self.offset + len(self.slots))
-        return [memory[number * RAW_BYTES : (number + 1) * RAW_BYTES] for number in numbers]
+    name: str
+    label: int
+    size: int
+    sha256: str
+    origin: str | None
+    notes: Sequence[str]
 
 
 class Unreadable(NamedTuple):
-    """An item that cannot be read or decoded, and why."""
+    """An item that cannot be decoded, and why."""
 
-    slot: int
     reason: str
 
 
-def render_chunk(
-    renderer: Renderer[ItemT], job: Job[ItemT], memory: memoryview
-) -> list[ImageRecord | Unreadable]:
-    """Write the JPEG files of a job, leave the pixels in memory and return the rest.
+class Job(NamedTuple, Generic[ItemT]):
+    """At most `CHUNK` images of a shard: their positions in the set, and what each is made from."""
+
+    shard: int
+    slots: Sequence[int]
+    items: Sequence[ItemT]
+
+
+@dataclass(frozen=True)
+class ChunkRenderer(Generic[ItemT]):
+    """Renders chunks of a source.
 
     Args:
         renderer: Makes the images.
-        job: Which images, and where they go.
-        memory: Shared with the process that packs the shard.
+        jpegs: Folder of the JPEG files.
+        with_pixels: Whether the set holds raw pixels.
     """
-    return [
-        _render_one(renderer, job, slot, item, buffer)
-        for slot, item, buffer in zip(job.slots, job.items, job.pixel_buffers(memory), strict=True)
-    ]
+
+    renderer: Renderer[ItemT]
+    jpegs: Path
+    with_pixels: bool
+
+    def chunk(self, job: Job[ItemT], memory: memoryview) -> list[ImageRecord | Unreadable]:
+        """Write the JPEG files of a job, leave the pixels in memory and return the rest."""
+        images = zip(job.slots, job.items, pixels_of(memory), strict=False)
+        return [self.one(slot, item, pixels) for slot, item, pixels in images]
+
+    def one(self, slot: int, item: ItemT, pixels: memoryview) -> ImageRecord | Unreadable:
+        """Write one JPEG file, and its pixels to memory."""
+        try:
+            image, label, notes = self.renderer.render(item)
+        except UnreadableError as error:
+            return Unreadable(str(error))
+        jpeg, name = encode(image), image_name(slot)
+        if self.with_pixels:
+            pixels[:] = decode(jpeg)
+        _write_new(f"{self.jpegs}/{name}", jpeg)
+        return ImageRecord(name, label, len(jpeg), hashlib.sha256(jpeg).hexdigest(), None, notes)
 
 
-def _render_one(
-    renderer: Renderer[ItemT], job: Job[ItemT], slot: int, item: ItemT, buffer: memoryview
-) -> ImageRecord | Unreadable:
-    try:
-        image, label, notes = renderer.render(item)
-    except UnreadableError as error:
-        return Unreadable(slot, str(error))
-    name = image_name(slot)
-    jpeg, pixels = encode(image)
-    buffer[:] = pixels
-    _write_new(f"{job.jpegs}/{name}", jpeg)
-    return ImageRecord(name, label, len(jpeg), hashlib.sha256(jpeg).hexdigest(), None, notes)
+def pixels_of(memory: memoryview) -> list[memoryview]:
+    """Return the part of the memory of a chunk that belongs to each image."""
+    return [memory[start : start + RAW_BYTES] for start in range(0, len(memory), RAW_BYTES)]
 
 
-def encode(image: Image.Image) -> tuple[bytes, bytes]:
-    """Compress an image, and decode it again.
-
-    Returns:
-        The JPEG file, and the pixels that it decodes to: HWC, uint8.
-    """
+def encode(image: Image.Image) -> bytes:
+    """Return an image as a JPEG file."""
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=QUALITY)
-    with Image.open(buffer) as decoded:
-        return buffer.getvalue(), decoded.tobytes()
+    return buffer.getvalue()
+
+
+def decode(jpeg: bytes) -> bytes:
+    """Return the pixels of a JPEG file: HWC, uint8."""
+    with Image.open(io.BytesIO(jpeg)) as image:
+        return image.tobytes()
 
 
 def _write_new(path: str, data: bytes) -> None:

@@ -1,33 +1,85 @@
-"""Check the target folder and prepare its staging directory; nothing that exists is ever overwritten."""
+"""The hidden folder where a set is made, beside its final names; nothing that exists is ever overwritten.
+
+A shard is finished when its record exists, which is renamed into place when all files of the shard are on
+disk. A set is finished when its manifest is there.
+"""
 
 import json
 import shutil
-from collections.abc import Iterator
-from contextlib import suppress
-from itertools import chain
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
 
 from course_utils.system import create_atomically
-from data_setup.format import (
-    FORMS,
-    MANIFEST,
-    RAW,
-    SIZES,
-    Identity,
-    SetupError,
-    StagingDirectory,
-    check_manifest,
-    read_files,
-    read_header,
-)
+from data_setup.format.errors import SetupError
+from data_setup.format.layout import FORMS, JPEGS, MANIFEST, RAW, RAW_BYTES, STAGING, part_name
+from data_setup.format.manifest import SIZES, Identity, describe_identity, read_manifest
+
+ELSEWHERE = "choose another folder (COURSE_DATA=FOLDER, or --out)"
 
 
-class Plan(TypedDict):
-    """What is being made in a staging directory: the identity of the set, and the name of each label."""
+@dataclass(frozen=True)
+class Staging:
+    """Paths in the staging folder of the set in `out`."""
 
-    identity: Identity
-    classes: list[str]
+    out: Path
+
+    @property
+    def root(self) -> Path:
+        """The staging folder itself."""
+        return self.out / STAGING
+
+    @property
+    def jpegs(self) -> Path:
+        """The folder of the JPEG files."""
+        return self.root / JPEGS
+
+    @property
+    def plan(self) -> Path:
+        """The JSON file with the identity of the set that is being made."""
+        return self.root / "plan.json"
+
+    def part(self, form: str, shard: int) -> Path:
+        """Return the archive of a shard in a packed form."""
+        return self.root / form / part_name(shard)
+
+    def record(self, shard: int) -> Path:
+        """Return the record of a shard."""
+        return self.root / f"shard{shard}.json"
+
+    def open(self, identity: Identity) -> None:
+        """Make the staging folder of a set, or take up that of an unfinished one.
+
+        Raises:
+            SetupError: Something else is there, or is being made there.
+        """
+        if not self.plan.exists():
+            if forms := [form for form in FORMS if (self.out / form).exists()]:
+                raise SetupError(
+                    f"{self.out} already holds {', '.join(forms)} without a {MANIFEST}. Nothing was changed. "
+                    f"C{ELSEWHERE[1:]}, or keep the set that is there: "
+                    f"`python -m data_setup adopt --out {self.out}`."
+                )
+            self.root.mkdir(exist_ok=True)
+            create_atomically(self.plan, [json.dumps(identity).encode()])
+        try:
+            found = dict(json.loads(self.plan.read_bytes()))
+        except (ValueError, TypeError) as error:
+            raise SetupError(f"{self.plan} is damaged. Delete {self.root}, then run this again.") from error
+        if found != identity:
+            raise SetupError(
+                f"{self.root} holds an unfinished set: {describe_identity(found)}; you asked for "
+                f"{describe_identity(identity)}. Finish it with the command that began it, {ELSEWHERE}, "
+                "or delete that one."
+            )
+        for form in FORMS:
+            if not (self.out / form).exists():
+                (self.root / form).mkdir(exist_ok=True)
+
+    def remove(self) -> None:
+        """Remove the staging folder; what a network file system keeps there is left to the next command."""
+        for record in self.root.glob("shard*.json"):  # first: none may be taken for one of another set
+            record.unlink()
+        shutil.rmtree(self.root, ignore_errors=True)
 
 
 def set_identity(source: Identity, shards: int) -> Identity:
@@ -38,168 +90,58 @@ def set_identity(source: Identity, shards: int) -> Identity:
 def is_finished(out: Path, identity: Identity) -> bool:
     """Return whether a folder already holds the requested set.
 
-    Args:
-        out: Folder of the set.
-        identity: What determines every byte of it.
-
     Raises:
         SetupError: The folder holds another set, or any file is missing or has another size.
     """
-    manifest = out / MANIFEST
-    if not manifest.exists():
+    if not (out / MANIFEST).exists():
         return False
-    header = read_header(manifest)
-    if not _is_same(header["identity"], identity):
+    found = require_complete(out)
+    if SIZES not in found:  # version 1.0 did not know the sizes of the files of a collection
+        identity = {key: value for key, value in identity.items() if key != SIZES}
+    if found != identity:
         raise SetupError(
-            f"{out} holds {describe_identity(header['identity'])}; you asked for "
-            f"{describe_identity(identity)}. Nothing was changed. Choose another folder "
-            "(COURSE_DATA=FOLDER, or --out), or move the old set away first."
+            f"{out} holds {describe_identity(found)}; you asked for {describe_identity(identity)}. Nothing "
+            f"was changed. C{ELSEWHERE[1:]}, or move the old set away first."
         )
-    require_complete(out)
-    _remove_leftovers(StagingDirectory(out), identity)
+    if Staging(out).root.exists():  # of a command that was killed just before it would have removed it
+        Staging(out).remove()
     return True
 
 
-def _is_same(found: Identity, wanted: Identity) -> bool:
-    """Compare identities; version 1.0 did not know the sizes of the files of a collection."""
-    if SIZES not in found:
-        wanted = {key: value for key, value in wanted.items() if key != SIZES}
-    return found == wanted
-
-
-def require_complete(out: Path) -> None:
-    """Compare the size of each file of a set with the manifest.
+def require_complete(out: Path) -> Identity:
+    """Compare the size of each file of a set with the manifest, and return the set's identity.
 
     Raises:
         SetupError: One is missing or has another size, or the manifest was changed.
     """
-    for problem in _first_problems(out):
+    manifest = read_manifest(out / MANIFEST)
+    problem = "" if manifest.is_intact else f"{MANIFEST}: its content has changed (SHA-256 differs)"
+    for file in manifest.files:
+        try:
+            if (out / file.path).stat().st_size == file.size:
+                continue
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        problem = problem or f"{file.path} is missing or has another size"
+    if problem:
         raise SetupError(
             f"{out} is damaged: {problem}. `python -m data_setup verify` lists all problems; move the folder "
             "away and run this command again to make the set anew."
         )
+    return manifest.header["identity"]
 
 
-def _first_problems(out: Path) -> Iterator[str]:
-    sizes = read_header(out / MANIFEST)["parts"].items()
-    yield from check_manifest(out / MANIFEST)
-    for name, size in chain(sizes, ((file.path, file.size) for file in read_files(out / MANIFEST))):
-        try:
-            if (out / name).stat().st_size == size:
-                continue
-        except (FileNotFoundError, NotADirectoryError):
-            pass
-        yield f"{name} is missing or has another size"
-
-
-def _remove_leftovers(staging: StagingDirectory, identity: Identity) -> None:
-    """Remove the staging directory of a command that was killed just before it would have done so."""
-    if staging.root.exists():
-        plan = read_plan(staging)
-        if plan is None or _is_same(plan["identity"], identity):
-            remove_staging(staging)
-
-
-def remove_staging(staging: StagingDirectory) -> None:
-    """Remove a staging directory; what a network filesystem keeps there is left to the next command.
-
-    The plan is removed last: without it, the rest might be taken for parts of another set.
-    """
-    for path in staging.root.iterdir():
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        elif path != staging.plan:
-            path.unlink(missing_ok=True)
-    if all(path == staging.plan for path in staging.root.iterdir()):
-        staging.plan.unlink(missing_ok=True)
-        with suppress(OSError):
-            staging.root.rmdir()
-    for lock in staging.out.glob(staging.lock("shard*").name):
-        lock.unlink(missing_ok=True)
-
-
-def read_plan(staging: StagingDirectory) -> Plan | None:
-    """Return what is being made in a staging directory, or None if there is nothing yet.
-
-    Raises:
-        SetupError: The plan is damaged.
-    """
-    if not staging.plan.exists():
-        return None
-    try:
-        plan = json.loads(staging.plan.read_bytes())
-        if not isinstance(plan["identity"]["shards"], int):
-            raise ValueError("the number of shards is none")
-        return Plan(identity=dict(plan["identity"]), classes=list(plan["classes"]))
-    except (ValueError, KeyError, TypeError) as error:
-        raise SetupError(f"{staging.plan} is damaged. Delete {staging.root}, then run this again.") from error
-
-
-def open_staging(out: Path, identity: Identity, classes: list[str]) -> StagingDirectory:
-    """Create the staging directory of a set, or open that of an unfinished set.
-
-    Args:
-        out: Folder of the set.
-        identity: What determines every byte of it.
-        classes: The name of each label; empty where labels have no names.
-
-    Raises:
-        SetupError: Something else is there, or is being made there.
-    """
-    staging = StagingDirectory(out)
-    plan = read_plan(staging)
-    if plan is None:
-        _refuse_unknown_forms(out)
-        staging.root.mkdir(parents=True, exist_ok=True)
-        wanted = Plan(identity=identity, classes=classes)
-        create_atomically(staging.plan, [json.dumps(wanted).encode()])
-        plan = read_plan(staging) or wanted  # perhaps that of a command that was faster
-    if not _is_same(plan["identity"], identity):
-        raise SetupError(
-            f"{staging.root} holds an unfinished set: {describe_identity(plan['identity'])}; you asked for "
-            f"{describe_identity(identity)}. Finish it with the command that began it, choose another folder "
-            "(COURSE_DATA=FOLDER, or --out), or delete that one."
-        )
-    for form in FORMS:
-        if not (out / form).exists():
-            (staging.root / form).mkdir(exist_ok=True)
-    return staging
-
-
-def _refuse_unknown_forms(out: Path) -> None:
-    found = [form for form in FORMS if (out / form).exists()]
-    if found:
-        raise SetupError(
-            f"{out} already holds {', '.join(found)} without a {MANIFEST}. Nothing was changed. Choose "
-            "another folder (COURSE_DATA=FOLDER, or --out), or keep the set that is there: "
-            f"`python -m data_setup adopt --out {out}`."
-        )
-
-
-def check_free_space(out: Path, raw_bytes: int) -> None:
-    """Check that the raw pixels will fit, before any work is done.
-
-    Args:
-        out: Folder of the set; it need not exist yet.
-        raw_bytes: Size of the raw pixels in total.
+def check_free_space(out: Path, images: int) -> None:
+    """Check that the raw pixels of so many images will fit, before any work is done.
 
     Raises:
         SetupError: They will not fit.
     """
-    made = sum(path.stat().st_blocks * 512 for path in (StagingDirectory(out).root / RAW).glob("*"))
+    made = sum(path.stat().st_blocks * 512 for path in (Staging(out).root / RAW).glob("*"))
     existing = next(folder for folder in (out.absolute(), *out.absolute().parents) if folder.exists())
-    free = shutil.disk_usage(existing).free
-    if raw_bytes - made > free:
+    free, needed = shutil.disk_usage(existing).free, images * RAW_BYTES - made
+    if needed > free:
         raise SetupError(
-            f"{out} needs {(raw_bytes - made) / 1e6:,.0f} MB for the raw pixels alone, and that disk has "
-            f"{free / 1e6:,.0f} MB free. Make room, choose another folder (COURSE_DATA=FOLDER, or --out), "
-            "or ask for fewer images by --count"
+            f"{out} needs {needed / 1e6:,.0f} MB for the raw pixels alone, and that disk has "
+            f"{free / 1e6:,.0f} MB free. Make room, {ELSEWHERE}, or ask for fewer images by --count"
         )
-
-
-def describe_identity(identity: Identity) -> str:
-    """Return the identity of a set in words."""
-    fields = dict(identity)
-    source = fields.pop("source", "a set of unknown source")
-    details = ", ".join(f"{key} {value}" for key, value in fields.items())
-    return f"{source} ({details})" if details else str(source)

@@ -1,5 +1,1 @@
-"""Format of a set on disk: layout, manifest, errors, and how files are written atomically."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+"""Format of a set on disk: layout, manifest, errors and the lock of a set."""

@@ -1,7 +1,4 @@
-"""Names and sizes of the files of a set, finished or in its staging directory."""
-
-from dataclasses import dataclass
-from pathlib import Path
+"""Names and sizes of the files of a set."""
 
 from course_utils.paths import FORMS as FORMS  # what lessons look for is what is created
 from course_utils.paths import MANIFEST as MANIFEST
@@ -10,7 +7,7 @@ SIDE = 256
 QUALITY = 90
 RAW_BYTES = SIDE * SIDE * 3
 JPEGS, ENCODED, RAW = FORMS
-STAGING = ".unfinished"
+STAGING = ".unfinished"  # the folder where a set is made, beside its final names
 
 
 def image_name(slot: int) -> str:
@@ -28,44 +25,7 @@ def shard_slots(count: int, shards: int, shard: int) -> range:
     return range(shard * count // shards, (shard + 1) * count // shards)
 
 
-@dataclass(frozen=True)
-class StagingDirectory:
-    """Paths in the hidden folder where a set is made, beside its final names.
-
-    Args:
-        out: Folder of the finished set.
-    """
-
-    out: Path
-
-    @property
-    def root(self) -> Path:
-        """The staging directory itself."""
-        return self.out / STAGING
-
-    @property
-    def jpegs(self) -> Path:
-        """The folder of the JPEG files."""
-        return self.root / JPEGS
-
-    @property
-    def plan(self) -> Path:
-        """The JSON file with the identity and the classes of the set."""
-        return self.root / "plan.json"
-
-    @property
-    def manifest(self) -> Path:
-        """The manifest, until everything else has its final name."""
-        return self.root / MANIFEST
-
-    def part(self, form: str, shard: int) -> Path:
-        """Return the archive of a shard in a packed form."""
-        return self.root / form / part_name(shard)
-
-    def record(self, shard: int) -> Path:
-        """Return the record of a shard, which exists only once the shard is finished."""
-        return self.root / f"shard{shard}.jsonl"
-
-    def lock(self, name: str) -> Path:
-        """Return the lock file of a step, outside of the folder that is removed while the lock is held."""
-        return self.out / f"{STAGING}.{name}.lock"
+def first_of(items: list[str], most: int, separator: str = ", ") -> str:
+    """Return the first items as text, and how many more there are."""
+    more = len(items) - most
+    return separator.join(items[:most]) + (f"{separator}and {more:,} more" if more > 0 else "")

@@ -1,73 +1,51 @@
-"""Lock files against two commands that make the same thing."""
+"""A lock file against two commands that make the same thing."""
 
 import errno
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
 from data_setup.format.errors import SetupError
+from data_setup.format.layout import STAGING
 
 LOCKS_UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
-@contextmanager
-def exclusive_lock(path: Path, what: str) -> Iterator[None]:
-    """Hold a lock file; the system releases it however the process ends.
+def set_lock(out: Path) -> Path:
+    """Return the lock file of a set; outside of the folder that is removed while it is held."""
+    return out / f"{STAGING}.lock"
 
-    On a filesystem without locks it has no effect.
+
+@contextmanager
+def locked(path: Path, what: str, shared: bool = False) -> Iterator[None]:
+    """Hold a lock file, which the system releases however the process ends.
+
+    On a file system without locks it has no effect.
 
     Args:
-        path: The lock file; it is created if missing, and removed in the end.
+        path: The lock file; it is created if missing, and removed in the end unless others may share it.
         what: What the lock protects, for the message.
+        shared: Others may share it, but none may hold it alone.
 
     Raises:
         SetupError: Another process holds it.
     """
-    file = _open_locked(path, what, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            path.unlink()
-        file.close()
-
-
-@contextmanager
-def shared_lock(path: Path, what: str) -> Iterator[None]:
-    """Hold a lock file that others may share, but that none may hold exclusively; it is not removed.
-
-    Raises:
-        SetupError: Another process holds it exclusively.
-    """
-    file = _open_locked(path, what, fcntl.LOCK_SH)
-    try:
-        yield
-    finally:
-        file.close()
-
-
-def _open_locked(path: Path, what: str, kind: int) -> BinaryIO:
-    while True:
-        file = path.open("a+b")
+    with path.open("ab") as file:
         try:
-            fcntl.flock(file, kind | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            file.close()
-            raise SetupError(f"another command is making {what} right now; wait until it ends") from error
+            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            is_held = os.fstat(file.fileno()).st_nlink == 0  # its last holder has just removed it
+        except BlockingIOError:
+            is_held = True
         except OSError as error:
             if error.errno not in LOCKS_UNSUPPORTED:
-                file.close()
                 raise
-        if _is_same_file(file, path):
-            return file
-        file.close()  # its last holder has removed it since it was opened
-
-
-def _is_same_file(file: BinaryIO, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except FileNotFoundError:
-        return False
+            is_held = False
+        if is_held:
+            raise SetupError(f"another command is making {what} right now; wait until it ends")
+        try:
+            yield
+        finally:
+            if not shared:
+                path.unlink(missing_ok=True)

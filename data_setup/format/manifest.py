@@ -1,8 +1,4 @@
-"""Manifest of a set: its properties, and the size and SHA-256 of each file; read and written line by line.
-
-It is plain JSON with one file per line: a manifest of millions of files is read without holding more than one
-of them in memory.
-"""
+"""Manifest of a set: its properties, and the size and SHA-256 of each file, as JSON with one file a line."""
 
 import hashlib
 import json
@@ -11,13 +7,14 @@ import platform
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple, NotRequired, TextIO, TypedDict, cast
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
-from course_utils.data import open_regular_file
+import msgspec
+
+from course_utils.data import open_regular_file, read_regular_file
 from data_setup.format.errors import SetupError
 
 FORMAT = 1
-FILES_LINE = '"files": {'
 SEAL = '"sha256_of_the_lines_above": '
 
 SIZES = "sizes"  # a key of an identity that sets of version 1.0 lack
@@ -76,40 +73,42 @@ class FileEntry(NamedTuple):
     notes: Sequence[str] = ()
 
 
-def manifest_text(header: Header, files: Iterable[FileEntry]) -> Iterator[bytes]:
-    """Generate the lines of a manifest; the last one holds the hash of all lines before it.
+class Manifest(NamedTuple):
+    """A manifest as it was read; `is_intact` says whether it has the hash that its last line states."""
 
-    Args:
-        header: The properties of the set, in the order in which they are written.
-        files: Its files.
-    """
+    header: Header
+    files: list[FileEntry]
+    is_intact: bool
+
+
+def form_sizes(files: Iterable[FileEntry], forms: Iterable[str]) -> dict[str, FormSize]:
+    """Count the files and bytes of each form."""
+    sizes: dict[str, FormSize] = {form: {"files": 0, "bytes": 0} for form in forms}
+    for file in files:
+        form = sizes[file.path.split("/")[0]]
+        form["files"] += 1
+        form["bytes"] += file.size
+    return sizes
+
+
+def manifest_text(header: Header, files: Iterable[FileEntry]) -> Iterator[bytes]:
+    """Generate the lines of a manifest; the last one holds the hash of all lines before it."""
     sha = hashlib.sha256()
     for piece in _content(header, files):
         sha.update(piece)
         yield piece
-    yield f'{SEAL}"{sha.hexdigest()}"}}\n'.encode()
+    yield _seal(sha.hexdigest())
 
 
-def check_manifest(path: Path) -> Iterator[str]:
-    """Compare a manifest with the hash in its own last line.
-
-    Yields:
-        A sentence if it was changed.
-    """
-    sha, last = hashlib.sha256(), b""
-    with os.fdopen(open_regular_file(path, "manifest"), "rb") as file:
-        for line in file:
-            sha.update(last)
-            last = line
-    if last != f'{SEAL}"{sha.hexdigest()}"}}\n'.encode():
-        yield f"{path.name}: its content has changed (SHA-256 differs)"
+def _seal(digest: str) -> bytes:
+    return f'{SEAL}"{digest}"}}\n'.encode()
 
 
 def _content(header: Header, files: Iterable[FileEntry]) -> Iterator[bytes]:
     yield b"{\n"
     for key, value in {"format": FORMAT, **header}.items():
         yield f"{json.dumps(key)}: {json.dumps(value)},\n".encode()
-    yield f"{FILES_LINE}\n".encode()
+    yield b'"files": {\n'
     separator = ""
     for file in files:
         fields: dict[str, object] = {"bytes": file.size, "sha256": file.sha256}
@@ -120,66 +119,31 @@ def _content(header: Header, files: Iterable[FileEntry]) -> Iterator[bytes]:
     yield b"\n},\n"
 
 
-def read_header(path: Path) -> Header:
-    """Read a manifest without its files.
+def read_manifest(path: Path) -> Manifest:
+    """Read a manifest.
 
     Raises:
         FileNotFoundError: There is none.
-        SetupError: It is no manifest, or one of another format.
+        SetupError: It is no manifest, one of another format, or its content has changed so that it is none.
     """
-    lines = []
-    with _lines_of(path) as file:
-        for line in file:
-            if line.strip() == FILES_LINE:
-                break
-            lines.append(line)
+    data = read_regular_file(path, "manifest")
     try:
-        header = json.loads("".join(lines).rstrip().rstrip(",") + "}")
-    except ValueError as error:
-        raise SetupError(f"{path} is not a manifest of this program ({error})") from error
-    found = header.pop("format", None)
-    if found != FORMAT:
-        raise SetupError(f"{path}: manifest format {found}; this program reads {FORMAT}")
-    if missing := Header.__required_keys__ - header.keys():
-        raise SetupError(f"{path}: the manifest lacks {', '.join(sorted(missing))}")
-    try:
-        sum(form["files"] + form["bytes"] for form in header["forms"].values())
-        sum(header["parts"].values())
-        dict(header["identity"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise SetupError(f"{path} is damaged: its content has changed ({error!r})") from error
-    return cast(Header, header)  # its keys are checked, and `check_manifest` compares its hash
-
-
-def read_files(path: Path) -> Iterator[FileEntry]:
-    """Read the files of a manifest, one at a time.
-
-    Raises:
-        SetupError: It is damaged.
-    """
-    with _lines_of(path) as file:
-        for line in file:
-            if line.strip() == FILES_LINE:
-                break
-        for line in file:
-            if line.strip() == "},":
-                return
-            yield _file_entry(path, line)
-    raise SetupError(f"{path} is truncated")
-
-
-def _lines_of(path: Path) -> TextIO:
-    return os.fdopen(open_regular_file(path, "manifest"), encoding="utf-8", errors="backslashreplace")
-
-
-def _file_entry(path: Path, line: str) -> FileEntry:
-    try:
-        ((name, fields),) = json.loads("{" + line.strip().rstrip(",") + "}").items()
-        return FileEntry(
-            name, fields["bytes"], fields["sha256"], fields.get("origin"), fields.get("notes", ())
-        )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SetupError(f"{path}: the line {line.strip()[:80]!r} is damaged") from error
+        content: dict[str, Any] = json.loads(data)
+        files: dict[str, Any] = content.pop("files")
+        found = content.pop("format")
+        if found != FORMAT:
+            raise SetupError(f"{path}: manifest format {found}; this program reads {FORMAT}")
+        entries = [
+            FileEntry(name, one["bytes"], one["sha256"], one.get("origin"), one.get("notes", ()))
+            for name, one in files.items()
+        ]
+        header = msgspec.convert(content, Header)
+        entries = msgspec.convert(entries, list[FileEntry])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        reason = f"is not a manifest of this program, or its content has changed ({error})"
+        raise SetupError(f"{path} {reason}") from error
+    lines, end, _ = data[:-1].rpartition(b"\n")
+    return Manifest(header, entries, data.endswith(_seal(hashlib.sha256(lines + end).hexdigest())))
 
 
 def file_sha256(path: Path) -> str:
@@ -195,3 +159,11 @@ def library_versions() -> dict[str, str]:
     names = ("feeding-the-gpu", "pillow", "numpy", "scikit-image", "scikit-learn")
     libraries = {"libjpeg-turbo": features.version("libjpeg_turbo") or "not used"}
     return {"python": platform.python_version()} | {name: version(name) for name in names} | libraries
+
+
+def describe_identity(identity: Identity) -> str:
+    """Return the identity of a set in words."""
+    fields = dict(identity)
+    source = fields.pop("source", "a set of unknown source")
+    details = ", ".join(f"{key} {value}" for key, value in fields.items())
+    return f"{source} ({details})" if details else str(source)

@@ -8,23 +8,18 @@ from tqdm import tqdm
 
 from course_utils.data import LABELS_NAME, PackError, labels_of_lines, read_regular_file
 from course_utils.system import remove_temporaries, write_atomically
-from data_setup.format import (
-    ENCODED,
-    FORMS,
-    JPEGS,
-    MANIFEST,
-    RAW,
+from data_setup.format.errors import SetupError
+from data_setup.format.layout import ENCODED, FORMS, JPEGS, MANIFEST, RAW, first_of
+from data_setup.format.locks import locked, set_lock
+from data_setup.format.manifest import (
     FileEntry,
-    FormSize,
     Header,
-    SetupError,
-    StagingDirectory,
-    exclusive_lock,
     file_sha256,
+    form_sizes,
     library_versions,
     manifest_text,
 )
-from data_setup.inspect.compare import Comparison, RawEvidence, compare_image
+from data_setup.inspect.compare import Comparison
 from data_setup.inspect.declare import declare_layout
 from data_setup.inspect.packed_form import PackedForm, archives
 
@@ -42,8 +37,11 @@ def adopt_set(out: Path) -> None:
     Raises:
         SetupError: There is a manifest already, a form is missing, or the three forms do not agree.
     """
-    _require_forms(out)
-    with exclusive_lock(StagingDirectory(out).lock("set"), f"the set in {out}"):
+    if (out / MANIFEST).exists():
+        raise SetupError(f"{out} has a {MANIFEST} already; `verify` compares the set with it")
+    if missing := [form for form in FORMS if not (out / form).is_dir()]:
+        raise SetupError(f"{out} has no {', '.join(missing)}: a set consists of {', '.join(FORMS)}")
+    with locked(set_lock(out), f"the set in {out}"):
         remove_temporaries(out / MANIFEST)
         _adopt(out)
 
@@ -51,29 +49,34 @@ def adopt_set(out: Path) -> None:
 def _adopt(out: Path) -> None:
     labels = _labels_by_name(out / JPEGS)
     with PackedForm(out / ENCODED) as encoded, PackedForm(out / RAW) as raw:
-        differences = [*_unexpected_files(out), *encoded.differences(labels), *raw.differences(labels)]
-        if differences:
-            raise SetupError(_refusal(out, differences))
-        comparison = _compare(out, labels, encoded, raw)
-        declared, undeclared = raw.declared_layouts, raw.undeclared
-    differences = [*comparison.differences, *comparison.raw.differences(declared)]
-    if differences:
-        raise SetupError(_refusal(out, differences))
-    oddities = [*encoded.oddities, *raw.oddities, *comparison.oddities()]
+        _refuse(out, [*_unexpected_files(out), *encoded.differences(labels), *raw.differences(labels)])
+        found = _compare(out, labels, encoded, raw)
+        _refuse(
+            out, [*found.differences, *found.raw_differences({one for one in raw.layouts.values() if one})]
+        )
+        oddities = [*encoded.oddities, *raw.oddities, *found.oddities()]
+    layouts = found.layouts()
+    undeclared = [path for path, layout in raw.layouts.items() if layout is None]
     if undeclared:
-        oddities.append(f"{RAW}/ did not declare its layout; {comparison.raw.describe()}")
-        if layout := comparison.raw.only_layout():
+        oddities.append(f"{RAW}/ did not declare its layout; {found.describe()}")
+        if len(layouts) == 1:
             for path in undeclared:
-                declare_layout(path, layout)
-    _write_manifest(out, labels, comparison.raw, oddities)
-
-
-def _require_forms(out: Path) -> None:
-    if (out / MANIFEST).exists():
-        raise SetupError(f"{out} has a {MANIFEST} already; `verify` compares the set with it")
-    missing = [form for form in FORMS if not (out / form).is_dir()]
-    if missing:
-        raise SetupError(f"{out} has no {', '.join(missing)}: a set consists of {', '.join(FORMS)}")
+                declare_layout(path, layouts[0])
+    files = list(_files(out, labels))
+    layout = layouts[0]
+    header: Header = {
+        "identity": {"source": "an adopted set", "count": len(labels)},
+        "images": len(labels),
+        "classes": [],
+        "forms": form_sizes(files, FORMS),
+        "parts": {file.path: file.size for file in files if not file.path.startswith(f"{JPEGS}/")},
+        "raw_layout": {"layout": layout.order, "dtype": layout.dtype, "shape": list(layout.shape)},
+        # `verify` ignores unrelated files beside the three forms, and hidden files.
+        "beside": sorted(n for path in out.iterdir() if (n := path.name) not in FORMS and n[0] != "."),
+        "oddities": oddities,
+        "versions": library_versions(),
+    }
+    write_atomically(out / MANIFEST, manifest_text(header, files))
 
 
 def _is_jpeg(path: Path) -> bool:
@@ -101,50 +104,20 @@ def _unexpected_files(out: Path) -> Iterator[str]:
             yield f"{JPEGS}/{path.name} is neither a JPEG file nor the labels"
 
 
-def _beside(out: Path) -> list[str]:
-    """Return the names of unrelated files beside the three forms; `verify` ignores them, and hidden files."""
-    return sorted(name for path in out.iterdir() if (name := path.name) not in FORMS and name[0] != ".")
-
-
 def _compare(out: Path, labels: dict[str, int], encoded: PackedForm, raw: PackedForm) -> Comparison:
     comparison = Comparison()
     for name in tqdm(labels, unit=" images", file=sys.stdout, desc=f"Comparing {out}"):
         try:
-            compare_image(comparison, name, out / JPEGS / name, encoded.read(name), raw.read(name))
+            comparison.add(name, out / JPEGS / name, encoded.read(name), raw.read(name))
         except PackError as error:
             comparison.differences.append(str(error))
     return comparison
 
 
-def _refusal(out: Path, differences: list[str]) -> str:
-    more = len(differences) - MAX_NAMED
-    listed = "".join(f"\n  {difference}" for difference in differences[:MAX_NAMED])
-    return (
-        f"{out} is not a set whose three forms agree. Nothing was changed."
-        + listed
-        + (f"\n  and {more:,} more" if more > 0 else "")
-    )
-
-
-def _write_manifest(out: Path, labels: dict[str, int], raw: RawEvidence, oddities: list[str]) -> None:
-    files = list(_files(out, labels))
-    forms: dict[str, FormSize] = {form: {"files": 0, "bytes": 0} for form in FORMS}
-    for file in files:
-        form = forms[file.path.split("/")[0]]
-        form["files"] += 1
-        form["bytes"] += file.size
-    header: Header = {
-        "identity": {"source": "an adopted set", "count": len(labels)},
-        "images": len(labels),
-        "classes": [],
-        "forms": forms,
-        "parts": {file.path: file.size for file in files if not file.path.startswith(f"{JPEGS}/")},
-        "raw_layout": raw.layout_fields(),
-        "beside": _beside(out),
-        "oddities": oddities,
-        "versions": library_versions(),
-    }
-    write_atomically(out / MANIFEST, manifest_text(header, files))
+def _refuse(out: Path, differences: list[str]) -> None:
+    if differences:
+        listed = first_of(differences, MAX_NAMED, "\n  ")
+        raise SetupError(f"{out} is not a set whose three forms agree. Nothing was changed.\n  {listed}")
 
 
 def _files(out: Path, labels: dict[str, int]) -> Iterator[FileEntry]:

@@ -2,26 +2,16 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from functools import partial
 from pathlib import Path
 
 from tqdm import tqdm
 
 from course_utils.system import usable_cores
-from data_setup.format import (
-    FORMS,
-    MANIFEST,
-    STAGING,
-    FileEntry,
-    check_manifest,
-    file_sha256,
-    read_files,
-    read_header,
-)
-
-BATCH = 256
+from data_setup.format.layout import FORMS, MANIFEST, STAGING
+from data_setup.format.manifest import FileEntry, file_sha256, read_manifest
 
 
 def find_problems(out: Path) -> Iterator[str]:
@@ -37,26 +27,22 @@ def find_problems(out: Path) -> Iterator[str]:
         FileNotFoundError: There is no manifest.
         SetupError: The manifest cannot be read.
     """
-    manifest = out / MANIFEST
-    header = read_header(manifest)
-    total = sum(form["files"] for form in header["forms"].values())
-    yield from check_manifest(manifest)
+    manifest = read_manifest(out / MANIFEST)
+    if not manifest.is_intact:
+        yield f"{MANIFEST}: its content has changed (SHA-256 differs)"
     expected: dict[str, set[str]] = {form: set() for form in FORMS}
-    with tqdm(total=total, unit=" files", file=sys.stdout, desc=f"Verifying {out}") as bar:
-        for entry, problem in _checked(out, read_files(manifest)):
+    with (
+        ThreadPoolExecutor(usable_cores()) as threads,
+        tqdm(total=len(manifest.files), unit=" files", file=sys.stdout, desc=f"Verifying {out}") as bar,
+    ):
+        problems = threads.map(partial(_problem, out), manifest.files)
+        for entry, problem in zip(manifest.files, problems, strict=True):
             form, _, name = entry.path.partition("/")
             expected.setdefault(form, set()).add(name)
             bar.update()
             if problem:
                 yield f"{entry.path}: {problem}"
-    yield from _extra(out, expected, {MANIFEST, *header.get("beside", ())})
-
-
-def _checked(out: Path, entries: Iterable[FileEntry]) -> Iterator[tuple[FileEntry, str | None]]:
-    entries = iter(entries)
-    with ThreadPoolExecutor(usable_cores()) as threads:
-        while batch := list(islice(entries, BATCH)):
-            yield from zip(batch, threads.map(lambda entry: _problem(out, entry), batch), strict=True)
+    yield from _extra(out, expected, {MANIFEST, *manifest.header.get("beside", ())})
 
 
 def _problem(out: Path, entry: FileEntry) -> str | None:
@@ -74,16 +60,10 @@ def _problem(out: Path, entry: FileEntry) -> str | None:
 
 def _extra(out: Path, expected: dict[str, set[str]], beside: set[str]) -> Iterator[str]:
     """Yield a sentence per file that should not be there; hidden files, such as .DS_Store, may."""
-    with os.scandir(out) as entries:
-        names = {entry.name for entry in entries if entry.name == STAGING or not entry.name.startswith(".")}
-    extra = names - expected.keys() - beside
-    yield from (f"{name}: not in the manifest" for name in sorted(extra))
+    names = {path.name for path in out.iterdir() if path.name == STAGING or not path.name.startswith(".")}
+    yield from (f"{name}: not in the manifest" for name in sorted(names - expected.keys() - beside))
     for form, names in expected.items():
         if (out / form).is_dir():
             with os.scandir(out / form) as entries:
-                found = sorted(
-                    entry.name
-                    for entry in entries
-                    if entry.name not in names and not entry.name.startswith(".")
-                )
-            yield from (f"{form}/{name}: not in the manifest" for name in found)
+                found = sorted(entry.name for entry in entries if not entry.name.startswith("."))
+            yield from (f"{form}/{name}: not in the manifest" for name in found if name not in names)

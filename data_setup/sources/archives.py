@@ -1,118 +1,131 @@
-"""List the image files of a folder, tar or zip once; an image that cannot be taken from it is an error."""
+"""What a tar or a zip holds, and where its data lies; a damaged archive is an error."""
 
 import os
-from collections.abc import Iterable, Iterator
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from data_setup.format import SetupError
-from data_setup.sources.entries import Entry, FileLocation, Link, Unusable
-from data_setup.sources.image_listing import ImageListing, require_same, status_of
-from data_setup.sources.tar_entries import entries_of_tar
-from data_setup.sources.zip_entries import entries_of_zip, is_zip
+from course_utils.data import RegularZipFile, open_regular_file, open_tar, zip_format
+from data_setup.format.errors import SetupError
 
-SUFFIXES = (".jpeg", ".jpg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
-MAX_NAMED = 5
-MAX_LINKS = 40  # in a row, as in Linux
+STORED, DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
+# What tarfile and zipfile raise for damaged headers.
+DAMAGE = (
+    *(tarfile.TarError, zipfile.BadZipFile, zlib.error, struct.error),
+    *(NotImplementedError, RuntimeError, ValueError, OverflowError, LookupError, EOFError),
+)
 
 
-def list_images(source: Path) -> ImageListing:
-    """List the image files of a source in the order of their names, without hidden files.
+class FileLocation(NamedTuple):
+    """Where the bytes of a file are stored.
+
+    Args:
+        name: Its path in the source, with forward slashes.
+        offset: Offset of its data in the archive; 0 in a folder, as the numbers below.
+        size: Number of bytes stored there.
+        length: Number of bytes after decompression.
+        method: Compression method of a zip.
+        crc: CRC-32 in a zip; None elsewhere.
+    """
+
+    name: str
+    offset: int = 0
+    size: int = 0
+    length: int = 0
+    method: int = STORED
+    crc: int | None = None
+
+
+class Unusable(NamedTuple):
+    """A file that cannot be read as an image file, and why."""
+
+    name: str
+    reason: str
+
+
+Entry = FileLocation | Unusable
+
+
+def entries_of_archive(source: Path) -> Iterator[Entry]:
+    """Yield the entries of an uncompressed tar, or of a zip.
 
     Raises:
-        FileNotFoundError: There is no such source.
-        SetupError: It is no folder, tar or zip, is compressed as a whole, is damaged, has an image that
-            cannot be taken or two of one name, has no images, or was changed meanwhile.
+        SetupError: It is neither, is compressed as a whole, is damaged, or lists other members than it holds.
     """
-    listed = status_of(source)
-    links: list[Link] = []
-    unusable: list[Unusable] = []
-    skipped: list[str] = []
-    images = ImageListing(_sort_out(_entries(source), links, unusable, skipped))
-    if links:
-        images = ImageListing(
-            [*map(images.__getitem__, range(len(images))), *_resolve(images, links, unusable)]
-        )
-    if unusable:
-        raise SetupError(_refusal(source, "files that cannot be used", [": ".join(one) for one in unusable]))
-    if duplicates := list(images.duplicates()):
-        raise SetupError(_refusal(source, "names that occur more than once", duplicates))
-    if not len(images):
-        raise SetupError(f"{source} has no image files ({', '.join(SUFFIXES)})")
-    images.skipped, images.status = skipped, listed
-    require_same(source, listed)
-    return images
-
-
-def _entries(source: Path) -> Iterator[Entry]:
-    if source.is_dir():
-        return _in_folder(source, "", frozenset())
-    return entries_of_zip(source) if is_zip(source) else entries_of_tar(source)
-
-
-def _sort_out(
-    entries: Iterable[Entry], links: list[Link], unusable: list[Unusable], skipped: list[str]
-) -> Iterator[FileLocation]:
-    """Yield the locations of images; append what needs a closer look to the lists."""
-    for entry in entries:
-        if isinstance(entry, Link):
-            links.append(entry)
-        elif is_image_name(entry.name):
-            if isinstance(entry, FileLocation):
-                yield entry
-            else:
-                unusable.append(entry)
-        elif not is_hidden(entry.name):
-            skipped.append(entry.name)
-
-
-def is_image_name(name: str) -> bool:
-    """Return whether a file is an image by its name, and not hidden."""
-    return name.lower().endswith(SUFFIXES) and not is_hidden(name)
-
-
-def is_hidden(name: str) -> bool:
-    """Return whether a file or a folder around it is hidden."""
-    return any(part.startswith(".") for part in name.split("/"))
-
-
-def _resolve(images: ImageListing, links: list[Link], unusable: list[Unusable]) -> Iterator[FileLocation]:
-    """Yield the images that links refer to, each under the name of its link."""
-    targets = dict(links)
-    for name, target in links:
-        for _ in range(MAX_LINKS):
-            target = targets.get(target, target)
-        found = images.find(target)
-        if found and is_image_name(name):
-            yield found._replace(name=name)
-        elif is_image_name(name) or images.has_folder(target):
-            unusable.append(Unusable(name, f"a link to {target}"))
-
-
-def _refusal(source: Path, what: str, found: list[str]) -> str:
-    more = len(found) - MAX_NAMED
-    listed = "; ".join(found[:MAX_NAMED]) + (f"; and {more:,} more" if more > 0 else "")
-    return f"{source} has {len(found):,} {what}: {listed}. Repair or remove them, so that no image is lost."
-
-
-def _in_folder(folder: Path, inner: str, above: frozenset[tuple[int, int]]) -> Iterator[Entry]:
-    """Yield the files of a folder and of those inside; `above` are the inodes of the folders around it."""
+    if zipfile.is_zipfile(source):
+        try:
+            yield from _in_zip(source)
+        except DAMAGE as error:
+            raise SetupError(
+                f"{source} is not a complete zip ({error}). Download or copy it again; unpack zips that were "
+                "concatenated and pack them as one."
+            ) from error
+        return
     try:
-        status = folder.stat()
-        if (status.st_dev, status.st_ino) in above:
-            return  # a link to a folder around it, whose images are listed there
-        above |= {(status.st_dev, status.st_ino)}
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                name = inner + entry.name
-                if entry.is_dir():
-                    if not entry.name.startswith("."):
-                        yield from _in_folder(folder / entry.name, f"{name}/", above)
-                elif entry.is_file():
-                    yield FileLocation(name)
-                else:
-                    reason = "a link without a target" if entry.is_symlink() else "not a regular file"
-                    yield Unusable(name, reason)
-    except OSError as error:
+        with os.fdopen(open_regular_file(source, "tar"), "rb") as file, open_tar(file) as tar:
+            for member in tar:
+                yield from _in_member(member)
+                # tarfile keeps all members: 2 GB for the training set of ImageNet. The stub lacks them.
+                tar.members.clear()  # type: ignore[attr-defined]
+    except DAMAGE as error:
         raise SetupError(
-            f"{error.filename or folder} cannot be read ({error.strerror}); its images would be lost"
+            f"{source} is not a complete, uncompressed tar, a zip or a folder ({error}). Is the download "
+            "finished? Decompress a .tar.gz first (gunzip); unpack tars that were concatenated and pack them "
+            "as one."
         ) from error
+
+
+def _in_member(member: tarfile.TarInfo) -> Iterator[Entry]:
+    name = member.name.removeprefix("./")
+    if member.islnk() or member.issym():
+        yield Unusable(name, f"a link to {member.linkname}; pack files, as `tar --hard-dereference -h` does")
+    elif member.issparse():
+        yield Unusable(name, "a sparse file")
+    elif member.isreg():
+        yield FileLocation(name, member.offset_data, member.size, member.size)
+    elif not member.isdir():
+        yield Unusable(name, "not a regular file")
+
+
+def _in_zip(source: Path) -> Iterator[Entry]:
+    with RegularZipFile(source) as archive:
+        members = archive.infolist()
+        # zipfile ignores this count, and misses members after a damaged length. The stub lacks it.
+        count = zipfile._EndRecData(archive.fp)[4]  # type: ignore[attr-defined]
+        if len(members) != count:
+            raise zipfile.BadZipFile(f"it lists {len(members):,} of {count:,} members")
+        if members and min(member.header_offset for member in members) > 0:
+            raise zipfile.BadZipFile("it begins with something that its directory does not list")
+        for member in members:
+            if stat.S_ISLNK(member.external_attr >> 16):
+                yield Unusable(member.filename, "a link")
+            elif member.flag_bits & 1:
+                yield Unusable(member.filename, "encrypted")
+            elif member.compress_type not in (STORED, DEFLATED):
+                yield Unusable(member.filename, "neither stored nor deflated")
+            elif not member.is_dir():
+                start = _data_offset(archive, member)
+                sizes = member.compress_size, member.file_size
+                yield FileLocation(member.filename, start, *sizes, member.compress_type, member.CRC)
+
+
+def _data_offset(archive: RegularZipFile, member: zipfile.ZipInfo) -> int:
+    """Return the offset of a member's data.
+
+    The directory has no checksum, so the name in it is compared with the one before the member: a wrong one
+    would hide an image, or change its position and with it the label of each later one.
+    """
+    fd, at = archive.fp.fileno(), member.header_offset  # type: ignore[union-attr]  # it is open
+    header = os.pread(fd, zip_format.LOCAL.size, at) if at >= 0 else b""
+    signature, *_, name_size, extra_size = zip_format.LOCAL.unpack(header)
+    found, name = os.pread(fd, name_size, at + len(header)), member.filename
+    # Without the UTF-8 flag a name is in the code page of DOS.
+    names = name.encode("utf-8", "surrogateescape"), name.encode("cp437", "replace")
+    if signature != zip_format.LOCAL_SIGNATURE or found not in names:
+        raise zipfile.BadZipFile(f"the entry of {name} in its directory points to something else")
+    return at + len(header) + int(name_size + extra_size)

@@ -9,12 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from course_utils.data import FileStatus
-from data_setup.create import Rendered
-from data_setup.format import SIZES, Identity, SetupError
-from data_setup.sources.archives import list_images
-from data_setup.sources.entries import FileLocation
-from data_setup.sources.file_reader import content_size, read_bytes
+from data_setup.create.render import Rendered
+from data_setup.format.errors import SetupError
+from data_setup.format.layout import FORMS
+from data_setup.format.manifest import SIZES, Identity
+from data_setup.sources.archives import FileLocation
+from data_setup.sources.file_reader import read_bytes
 from data_setup.sources.labels import read_labels
+from data_setup.sources.listing import list_images
 from data_setup.sources.preprocess import to_square
 
 DEFAULT_COUNT = 10_000
@@ -60,15 +62,20 @@ class CollectionSource:
         count: Number of images; None takes 10,000, or all if there are fewer.
         seed: Seed of the random sample.
 
+    Attributes:
+        skipped: Names of the files of the collection that are no images by their names.
+
     Raises:
         FileNotFoundError: There is no such source.
         SetupError: It cannot be used, has fewer images, or the labels do not match.
     """
 
+    forms = FORMS
+
     def __init__(self, source: Path, labels: Path | None, count: int | None, seed: int) -> None:
         self._source, self._seed = source, seed
-        self._files = list_images(source)
-        self._labels, self._classes = read_labels(labels, self._files.names(), len(self._files))
+        self._files, self.skipped, self._status = list_images(source)
+        self._labels, self._classes = read_labels(labels, [file.name for file in self._files])
         self._count = _checked_count(count, len(self._files), source)
         order = np.random.default_rng(seed).permutation(len(self._files))
         self._sample, self._rest = np.sort(order[: self._count]), order[self._count :]
@@ -89,11 +96,6 @@ class CollectionSource:
         return len(np.unique(self._labels))
 
     @property
-    def skipped(self) -> list[str]:
-        """Names of the files of the collection that are no images by their names."""
-        return self._files.skipped
-
-    @property
     def has_odd_classes(self) -> bool:
         """Whether there is one class, or fewer than two images per class: labels may be something else."""
         return self.class_count == 1 or 2 * self.class_count > self.available
@@ -104,13 +106,15 @@ class CollectionSource:
         Contents are known by their sizes: reading all files would take as long as making the set.
         """
         digest = hashlib.sha256()
-        for name, label in zip(self._files.names(), self._labels, strict=True):
-            digest.update(f"{name}\0{label}\n".encode("utf-8", "surrogateescape"))
+        for file, label in zip(self._files, self._labels, strict=True):
+            digest.update(f"{file.name}\0{label}\n".encode("utf-8", "surrogateescape"))
         size = len(self._files)
         names = digest.hexdigest()[:16]
         sizes = hashlib.sha256()
         for index in self._sample:
-            sizes.update(b"%d\n" % content_size(self._source, self._files[index]))
+            file = self._files[index]
+            size_now = file.length if self._status else (self._source / file.name).stat().st_size
+            sizes.update(b"%d\n" % size_now)
         return {
             **{"source": "collection", "seed": self._seed, "count": self.count, "of": size, "names": names},
             SIZES: sizes.hexdigest()[:16],
@@ -134,7 +138,7 @@ class CollectionSource:
 
     def renderer(self) -> FileRenderer:
         """Return what is sent to the workers."""
-        return FileRenderer(self._source, self._files.status)
+        return FileRenderer(self._source, self._status)
 
     def _item(self, index: int) -> Item:
         return Item(self._files[index], int(self._labels[index]))

@@ -1,14 +1,14 @@
 """Large crops of the photographs in mixed sizes around 500x375, as in ImageNet before it is resized."""
 
-import io
-from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from PIL import Image
 
-from data_setup.format import QUALITY, Identity
-from data_setup.sources.photo_catalogue import SUBJECTS
-from data_setup.sources.photo_source import label_at, load_photograph
+from data_setup.create.render import Rendered
+from data_setup.format.layout import ENCODED
+from data_setup.format.manifest import Identity
+from data_setup.sources.photo_source import PhotoSource, label_at, load_photograph
 
 SHORTEST, LONGEST = 400, 600  # pixels of the longer side
 RATIOS = (4 / 3, 3 / 2, 1.0, 3 / 4, 2 / 3)  # width over height
@@ -18,28 +18,17 @@ LEAST_PART = 0.8  # of the largest possible crop, by its sides
 Size = tuple[int, int]
 
 
-@dataclass(frozen=True)
-class FullSizePhotos:
-    """Images of mixed sizes; each is determined by the seed and its position alone.
+class FullSizePhotos(PhotoSource):
+    """Images of mixed sizes, packed as JPEG files only; seed and position alone determine each."""
 
-    Args:
-        count: Number of images.
-        seed: Seed of sizes and crops.
-    """
-
-    count: int
-    seed: int
+    forms: ClassVar[tuple[str, ...]] = (ENCODED,)
 
     def identity(self) -> Identity:
         """Return what determines every byte of the images."""
         return {"source": "full-size photographs", "seed": self.seed, "count": self.count}
 
-    def classes(self) -> list[str]:
-        """Return the name of each label."""
-        return list(SUBJECTS)
-
-    def render(self, item: int) -> tuple[bytes, int]:
-        """Return the JPEG file and the label of the image at a position."""
+    def render(self, item: int) -> Rendered:
+        """Crop one image."""
         label = label_at(self.seed, item)
         rng = np.random.default_rng([self.seed, 2, item])
         photograph, size = load_photograph(label), draw_size(rng)
@@ -47,9 +36,7 @@ class FullSizePhotos:
         image = photograph.resize(size, Image.Resampling.BICUBIC, box=box, reducing_gap=2.0)
         if rng.random() < 0.5:
             image = image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
-        file = io.BytesIO()
-        image.save(file, "JPEG", quality=QUALITY)
-        return file.getvalue(), label
+        return Rendered(image, label)
 
 
 def draw_size(rng: np.random.Generator) -> Size:

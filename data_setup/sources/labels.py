@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from course_utils.data import unique_fields, whole_number
-from data_setup.format import SetupError
+from data_setup.format.errors import SetupError
 
 Labels = tuple[npt.NDArray[np.int64], list[str]]
 Rows = list[tuple[str, ...]]
@@ -26,7 +26,7 @@ BOXES = re.compile(
 )  # n02 1 2 3 4: ImageNet's bounding boxes
 
 
-def read_labels(path: Path | None, names: Iterable[str], count: int) -> Labels:
+def read_labels(path: Path | None, names: Sequence[str]) -> Labels:
     """Find the label of each image.
 
     Args:
@@ -34,7 +34,6 @@ def read_labels(path: Path | None, names: Iterable[str], count: int) -> Labels:
             pairs (text with two words per line, CSV, a JSON object or list of pairs) are looked up by name,
             with or without folder and suffix. None takes the folders of the images as classes.
         names: Names of the images in the source, sorted.
-        count: How many there are.
 
     Returns:
         The label of each name (int64), and the names of the classes: empty where labels are numbers already.
@@ -54,8 +53,8 @@ def read_labels(path: Path | None, names: Iterable[str], count: int) -> Labels:
             f"{path}: row {number} is {' | '.join(rows[number - 1])!r}; each row must be a label, or a name "
             "and a label (quote a name with spaces)"
         )
-    if len(rows) != count:
-        raise SetupError(f"{path} has {len(rows)} labels, but there are {count} images")
+    if len(rows) != len(names):
+        raise SetupError(f"{path} has {len(rows)} labels, but there are {len(names)} images")
     _require_no_names(path, rows, names)
     return _numbered([label for (label,) in rows], path)
 

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from PIL import Image
 
-from data_setup.create import Rendered
-from data_setup.format import SIDE, Identity
+from data_setup.create.render import Rendered
+from data_setup.format.layout import FORMS, SIDE
+from data_setup.format.manifest import Identity
 from data_setup.sources.photo_catalogue import PHOTOGRAPHS, SUBJECTS, Photograph, photo_identity
 
 Box = tuple[int, int, int, int]
@@ -26,6 +27,8 @@ class PhotoSource:
 
     count: int
     seed: int
+
+    forms: ClassVar[tuple[str, ...]] = FORMS
 
     def identity(self) -> Identity:
         """Return what determines every byte of the images."""

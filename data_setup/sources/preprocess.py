@@ -6,7 +6,8 @@ import warnings
 from PIL import Image, UnidentifiedImageError
 
 from course_utils.data import IMAGE_FORMATS, decode_strictly
-from data_setup.format import SIDE, UnreadableError
+from data_setup.format.errors import UnreadableError
+from data_setup.format.layout import SIDE
 
 MODES = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr"}
 GRAY = {"1", "L", "LA"}

@@ -1,13 +1,13 @@
 """Deploy a course on a shared file system: `python -m grading.site TEACHER_DIR`.
 
-That one folder gets the environment, the data, a kernel, the Jupyter configurations of students and teachers,
-nbgrader's exchange, and the teacher's own course folder, which nobody else can read. The command is
-idempotent: it changes only what differs, and prints what it changed.
+That one folder gets the environment, the data, a kernel, nbgrader's exchange, the students' repository, the
+command `start` that students type, and the teacher's own course folder, which nobody else can read. For
+administrators, it holds the Jupyter configurations of students and teachers. The command is idempotent: it
+changes only what differs, and prints what it changed.
 """
 
 import argparse
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -18,6 +18,7 @@ from grading.site.commands import DeployError, run
 from grading.site.course_folder import update_course_folder
 from grading.site.deployment import Site
 from grading.site.environment import install_environment, install_own_python, require_usable_python
+from grading.site.student_start import publish_to_students
 
 
 def set_up(site: Site) -> Iterator[str]:
@@ -26,12 +27,23 @@ def set_up(site: Site) -> Iterator[str]:
         yield from step(site)
 
 
+def _require_reachable(site: Site) -> Iterator[str]:
+    """Refuse a folder inside one that its owner alone can enter; access lists show in the group's bits."""
+    yield from ()
+    for folder in site.root.parents:
+        if folder.is_dir() and not folder.stat().st_mode & 0o011:
+            raise DeployError(
+                f"only its owner can enter {folder}: name a TEACHER_DIR elsewhere, or let others enter it "
+                f"(without listing it): chmod o+x {folder}"
+            )
+
+
 def _make_folders(site: Site) -> Iterator[str]:
     """Make the folders with the modes that the exchange needs.
 
     The exchange is sticky: students can submit, but cannot list, rename or remove what others own.
     """
-    exchange = site.root / "exchange" / templates.course_id(site.source)
+    exchange = site.exchange / templates.course_id(site.source)
     modes = {
         site.root: 0o755,
         exchange.parent: 0o1777,
@@ -43,7 +55,10 @@ def _make_folders(site: Site) -> Iterator[str]:
     }
     for folder, mode in modes.items():
         if not folder.is_dir():
-            folder.mkdir(parents=True)
+            try:
+                folder.mkdir(parents=True)
+            except PermissionError as error:
+                raise DeployError(f"{error}: name a TEACHER_DIR where your account can write") from error
             yield f"created {folder}"
         if folder.stat().st_uid != os.geteuid():
             raise DeployError(f"{folder} belongs to another account; run this as its owner")
@@ -63,7 +78,7 @@ def _make_data(site: Site) -> Iterator[str]:
         run(*command, "photos", "--out", data)
         yield f"created the default data in {data}"
     run(*command, "verify", "--out", data)
-    run("chmod", "-R", "go+rX", data)
+    run("chmod", "-R", "go=rX", data)
 
 
 def _write_files(site: Site) -> Iterator[str]:
@@ -73,22 +88,20 @@ def _write_files(site: Site) -> Iterator[str]:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
             yield f"wrote {target}"
-    former = site.root / "jupyter" / "kernels" / templates.FORMER_KERNEL
-    if former.is_dir():
-        shutil.rmtree(former)
-        yield f"removed {former}, whose kernel has the name {templates.KERNEL} now"
     for folder in (site.root / "jupyter").rglob("*"):
         folder.chmod(0o755 if folder.is_dir() else 0o644)
 
 
 STEPS: tuple[Callable[[Site], Iterator[str]], ...] = (
     require_usable_python,
+    _require_reachable,
     _make_folders,
     install_own_python,
     _clone_course,
     install_environment,
     _make_data,
     _write_files,
+    publish_to_students,
 )
 
 
@@ -101,9 +114,9 @@ def _parser() -> argparse.ArgumentParser:
         "--packages", type=Path, help="install from this folder, which make packages has filled"
     )
     parser.add_argument("--source", type=Path, default=Path.cwd(), help="clone of the course (default: here)")
-    parser.add_argument("--hub", default=Site.hub, help="the Hub's address, for the students' link")
+    parser.add_argument("--hub", default=Site.hub, help="address of a Hub with nbgitpuller, for a link")
     parser.add_argument("--repository", default=Site.repository,
-                        help="git address of the released notebooks, for the students' link")  # fmt: skip
+                        help="git address of the students' repository, for that link")  # fmt: skip
     parser.add_argument(
         "--teacher", action="append", default=[], help="account of a teacher; may be repeated"
     )
@@ -113,6 +126,7 @@ def _parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Deploy the course and print what changed."""
     options = _parser().parse_args(arguments)
+    os.umask(0o022)  # students read what is written here, and nobody else changes it
     site = Site(
         options.root.absolute(), options.source.absolute(), options.python.absolute(),
         options.hub, options.repository, tuple(options.teacher),
@@ -129,5 +143,6 @@ def main(arguments: list[str] | None = None) -> int:
     except DeployError as error:
         sys.stderr.write(f"Stopped: {error}\n")
         return 1
-    sys.stdout.write(f"{changes or 'no'} changes; students open {site.link()}\n")
+    link = f", or open {site.link()}" if site.hub and site.repository else ""
+    sys.stdout.write(f"{changes or 'no'} changes; students type {site.start}{link}\n")
     return 0

@@ -24,8 +24,8 @@ class Site:
     root: Path
     source: Path
     python: Path
-    hub: str = "https://HUB"
-    repository: str = "REPOSITORY"
+    hub: str = ""
+    repository: str = ""
     teachers: tuple[str, ...] = ()
     packages: Path | None = None
 
@@ -33,6 +33,26 @@ class Site:
     def own_python(self) -> Path:
         """The Python of a site that has its own."""
         return self.root / "python" / "bin" / "python3"
+
+    @property
+    def exchange(self) -> Path:
+        """Where students hand in, and feedback is returned."""
+        return self.root / "exchange"
+
+    @property
+    def students(self) -> Path:
+        """The repository for students, which use the environment here."""
+        return self.root / "students"
+
+    @property
+    def bundle(self) -> Path:
+        """That repository in one file, from which students clone."""
+        return self.root / "students.bundle"
+
+    @property
+    def start(self) -> Path:
+        """The command that students type."""
+        return self.root / "start"
 
     @property
     def environment(self) -> Path:

@@ -7,6 +7,7 @@ since, so that students can update by `make update`.
 
 import argparse
 import ast
+import json
 import os
 import re
 import shutil
@@ -16,9 +17,10 @@ import tomllib
 from pathlib import Path
 
 from course_utils.start_page import INDEX, write_index
+from grading.site.commands import DeployError
 from grading.site.student_lock import student_lock
 from grading.site.student_makefile import student_makefile
-from grading.site.templates import LAPTOP_EXTENSIONS_OFF, clone_settings, page_config
+from grading.site.templates import LAPTOP_EXTENSIONS_OFF, clone_settings, course_id, page_config
 
 MARK = ".feeding-the-gpu-students"  # holds the version; only a repository with this file is written to
 LOCK = "requirements.txt"
@@ -40,17 +42,18 @@ SHARED = (
 SECTIONS = ("build-system", "project", "tool.setuptools.packages.find", "tool.setuptools.package-data")
 
 
-class StudentRepositoryError(RuntimeError):
+class StudentRepositoryError(DeployError):
     """The repository cannot be written; the message says what to do."""
 
 
-def write_student_repository(source: Path, target: Path, exchange: str = "") -> str:
+def write_student_repository(source: Path, target: Path, exchange: str = "", site: Path | None = None) -> str:
     """Write the students' files of a checkout into a git repository and commit them.
 
     Args:
         source: A clone of the course, without uncommitted changes.
         target: A folder that does not exist or is empty, or a repository that this function wrote.
         exchange: The folder of nbgrader's exchange, where students hand in; empty keeps the one it names.
+        site: The folder of a site, whose environment is used; None for clones that install their own.
 
     Returns:
         One sentence that says what was committed.
@@ -61,7 +64,7 @@ def write_student_repository(source: Path, target: Path, exchange: str = "") -> 
     if _git(source, "status", "--porcelain"):
         raise StudentRepositoryError(f"{source} has uncommitted changes: commit them first")
     _prepare(target)
-    generated = _generated(source, exchange or _exchange_of(target))
+    generated = _generated(source, exchange or _exchange_of(target), site)
     for name in _tracked(target):
         (target / name).unlink(missing_ok=True)
     for name in _tracked(source, *SHARED):
@@ -70,6 +73,8 @@ def write_student_repository(source: Path, target: Path, exchange: str = "") -> 
     for name, text in generated.items():
         (target / name).write_text(text)
     write_index(target / "notebooks", this_machine=False)
+    if site:
+        _ask_for_kernel(target / "notebooks", course_id(source))
     (target / MARK).write_text(f"{version}\n")
     _git(target, "add", "--all")
     if not _git(target, "status", "--porcelain"):
@@ -104,14 +109,14 @@ def _copy(source: Path, target: Path) -> None:
     shutil.copy(source, target, follow_symlinks=False)
 
 
-def _generated(source: Path, exchange: str) -> dict[str, str]:
+def _generated(source: Path, exchange: str, site: Path | None) -> dict[str, str]:
     """Return the files that differ from those of the course, by name."""
     names = (LOCK, "pyproject.toml", "Makefile", "README.md", ".gitignore")
     lock, pyproject, makefile, readme, ignored = ((source / name).read_text() for name in names)
     return {
         LOCK: student_lock(lock, tomllib.loads(pyproject)["project"]),
         "pyproject.toml": _sections(pyproject),
-        "Makefile": student_makefile(makefile),
+        "Makefile": student_makefile(makefile, site),
         "README.md": README.read_text().replace("{lessons}", _lesson_table(readme)),
         "AGENTS.md": AGENTS.read_text(),
         ".gitignore": ignored.replace(f"/notebooks/{INDEX}\n", "/notebooks/*/feedback/\n"),
@@ -119,6 +124,19 @@ def _generated(source: Path, exchange: str) -> dict[str, str]:
         CONFIG: clone_settings(source, exchange),
         PAGE_CONFIG: page_config(LAPTOP_EXTENSIONS_OFF),
     }
+
+
+def _ask_for_kernel(notebooks: Path, name: str) -> None:
+    """Let notebooks run in the kernel that `start` installs: python3 is that of the Hub.
+
+    The digests of the release no longer hold.
+    """
+    kernel = {"display_name": "Feeding the GPU", "language": "python", "name": name}
+    for path in notebooks.rglob("*.ipynb"):
+        notebook = json.loads(path.read_text())
+        notebook["metadata"]["kernelspec"] = kernel
+        path.write_text(f"{json.dumps(notebook, indent=1, ensure_ascii=False)}\n")
+    (notebooks / "SHA256SUMS").unlink(missing_ok=True)
 
 
 def _sections(pyproject: str) -> str:

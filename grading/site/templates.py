@@ -11,9 +11,8 @@ LAPTOP_EXTENSIONS_OFF = (*STUDENT_EXTENSIONS_OFF, "assignment-list")  # there is
 TEACHER_EXTENSIONS_OFF = ("course-list",)
 # A second defence behind the sanitised notebooks: what students wrote loads no picture from elsewhere.
 TEACHER_POLICY = "; img-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'"
-# The name that notebooks ask for: they get the course's kernel, and students do not choose between two.
+# The name that released notebooks ask for: servers of the course's environment have no other kernel.
 KERNEL = "python3"
-FORMER_KERNEL = "feeding-the-gpu"
 
 _HUB = '''"""A JupyterHub for this course. Administrators: copy from here what your Hub lacks.
 
@@ -156,6 +155,7 @@ def _kernel_spec(root: Path) -> str:
         "argv": [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
         "display_name": "Feeding the GPU",
         "language": "python",
-        "env": {"TEACHER_DIR": str(root)},
+        # A module that the Hub or the user has loaded may set PYTHONPATH, for another Python.
+        "env": {"TEACHER_DIR": str(root), "PYTHONPATH": ""},
     }
     return json.dumps(kernel, indent=1)

@@ -33,7 +33,7 @@ from course_utils.format_trials import Flip, Outcomes, count_flips
 from course_utils.loading import FastLoader
 from course_utils.paths import FORMS, MANIFEST, data_dir
 from course_utils.system import in_child
-from data_setup.format import file_sha256
+from data_setup.format.manifest import file_sha256
 from tests.bench.recording.environment import environment, where_and_when
 
 IMAGES = 4

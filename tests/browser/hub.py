@@ -27,7 +27,6 @@ IMAGES = "100"  # the deployment verifies each of them
 PYTHONS = ("/usr/bin/python3.14", "/usr/bin/python3.13", "/usr/bin/python3.12", "/usr/bin/python3.11")
 
 CONFIG = """
-load_subconfig({reference!r})
 c.JupyterHub.authenticator_class = "dummy"
 c.DummyAuthenticator.password = {password!r}
 c.JupyterHub.bind_url = "http://127.0.0.1:{ports[0]}"
@@ -78,7 +77,8 @@ def running_hub() -> Iterator[Hub]:
         for user in (TEACHER, *STUDENTS):
             stack.enter_context(system_user(user))
         site = set_up(folder)
-        address = stack.enter_context(jupyterhub(folder, site))
+        reference = f"load_subconfig({str(site.root / 'jupyterhub_config.py')!r})"
+        address = stack.enter_context(jupyterhub(folder, site.environment, reference))
         yield Hub(address, site)
 
 
@@ -100,6 +100,19 @@ def remove_user(name: str) -> None:
 
 def set_up(folder: Path, teacher: str = TEACHER) -> Site:
     """Deploy the course of this working tree with the teacher's command and account."""
+    site = prepare(folder, teacher)
+    for _ in ("deploys", "changes nothing"):
+        done = as_user(
+            teacher, f"cd {site.source} && {site.environment}/bin/python -m grading.site",
+            site.root, "--python", site.python, "--teacher", teacher,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("no changes"), done.stdout
+    return site
+
+
+def prepare(folder: Path, teacher: str) -> Site:
+    """Clone the course for a teacher, and make what takes long of their site: data and environment."""
     site = Site(folder / "teacher", clone(folder / "clone"), public_python())
     make_data = [
         sys.executable,
@@ -117,13 +130,6 @@ def set_up(folder: Path, teacher: str = TEACHER) -> Site:
     # Not all of the environment: its packages are links into the cache.
     theirs = (site.source, site.root / "JHS_data", site.environment / READY)
     subprocess.run(["chown", "-R", teacher, *theirs], check=True)
-    for _ in ("deploys", "changes nothing"):
-        done = as_user(
-            teacher, f"cd {site.source} && {site.environment}/bin/python -m grading.site",
-            site.root, "--python", site.python, "--teacher", teacher,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("no changes"), done.stdout
     return site
 
 
@@ -171,21 +177,22 @@ def git(*words: str | Path) -> str:
 
 
 @contextmanager
-def jupyterhub(folder: Path, site: Site) -> Iterator[str]:
-    """Run the reference configuration on the loopback interface; yield the address."""
+def jupyterhub(folder: Path, environment: Path, settings: str) -> Iterator[str]:
+    """Run the Hub of an environment with some lines of configuration on the loopback interface.
+
+    Yields:
+        Its address.
+    """
     proxy = folder / "proxy"
     subprocess.run(["npm", "install", "--silent", "--prefix", proxy, "configurable-http-proxy"], check=True)
     ports, state = unused_ports(3), folder / "state"
     state.mkdir(mode=0o700)
     config = state / "jupyterhub_config.py"
-    config.write_text(
-        CONFIG.format(
-            reference=str(site.root / "jupyterhub_config.py"), password=PASSWORD,
-            ports=ports, proxy=str(proxy / "node_modules" / ".bin" / "configurable-http-proxy"), state=state,
-        )
-    )  # fmt: skip
+    command = str(proxy / "node_modules" / ".bin" / "configurable-http-proxy")
+    local = CONFIG.format(password=PASSWORD, ports=ports, proxy=command, state=state)
+    config.write_text(settings + local)
     with (state / "log").open("w") as log:
-        command = [site.environment / "bin" / "jupyterhub", "--config", config]
+        command = [environment / "bin" / "jupyterhub", "--config", config]
         hub = subprocess.Popen(command, cwd=state, stdout=log, stderr=log, start_new_session=True)
         try:
             address = f"http://127.0.0.1:{ports[0]}"

@@ -19,8 +19,9 @@ import pytest
 from course_utils.checks import jpeg_vs_zip
 from course_utils.checks.core import environment, images
 from course_utils.checks.core.check import Check
-from tests.bank import Answer, answers
-from tests.checks.bank_verdicts import Verdict, verdict
+from grading.answers.bank import Answer, answers
+from grading.answers.verdicts import Verdict, verdict
+from tests.checks.bank_verdicts import skip_if_command_missing
 from tests.lessons.lesson import LESSONS
 
 pytestmark = pytest.mark.proof
@@ -104,7 +105,7 @@ def verdict_for(answer: Answer, seed: int) -> Verdict:
 
 @pytest.mark.parametrize("answer", BANK, ids=str)
 def test_verdict_does_not_depend_on_the_inputs(answer: Answer, request: pytest.FixtureRequest):
-    answer.skip_if_command_missing()
+    skip_if_command_missing(answer)
     seeds = request.config.getoption("--seeds") or FEWER.get(answer.check, SEEDS)
     found = [verdict_for(answer, seed) for seed in range(seeds if answer.mistake else RIGHT)]
     assert {one.mistake for one in found} == {answer.mistake}, found

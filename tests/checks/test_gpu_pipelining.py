@@ -7,8 +7,9 @@ import torch
 from course_utils.checks import gpu_pipelining
 from course_utils.checks.core import evidence
 from course_utils.checks.core.check import CheckFailed
-from tests.bank import answers
-from tests.checks.bank_verdicts import assert_verdict, bank_of, check_arguments, verdict
+from grading.answers.bank import answers
+from grading.answers.verdicts import check_arguments, verdict
+from tests.checks.bank_verdicts import assert_verdict, bank_of
 
 ANSWERS = answers("gpu_pipelining")
 RIGHT_PREFETCHERS = [answer for answer in ANSWERS if answer.check == "prefetcher" and not answer.mistake]

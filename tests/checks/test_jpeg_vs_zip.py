@@ -4,7 +4,7 @@ import pytest
 from course_utils.checks import jpeg_vs_zip
 from course_utils.checks.core import evidence
 from course_utils.checks.core.check import CheckFailed, Mistake
-from tests.bank import answers
+from grading.answers.bank import answers
 from tests.checks.bank_verdicts import assert_verdict, bank_of
 
 ANSWERS = answers("jpeg_vs_zip")

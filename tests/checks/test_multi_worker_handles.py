@@ -6,8 +6,9 @@ import pytest
 from course_utils.checks import multi_worker_handles
 from course_utils.checks.core.check import CheckFailed, Mistake
 from course_utils.checks.multi_worker_handles.million_labels import COUNT, STRIDE
-from tests.bank import answers
-from tests.checks.bank_verdicts import assert_verdict, bank_of, check_arguments
+from grading.answers.bank import answers
+from grading.answers.verdicts import check_arguments
+from tests.checks.bank_verdicts import assert_verdict, bank_of
 
 SHARING = [one for one in answers("multi_worker_handles") if one.mistake == "shared_between_datasets"]
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from grading.answers.bank import answer
 from grading.sandbox.client import Sandbox
 from grading.sandbox.isolation import backends
 from grading.scoring.examination import ONLY_AT_FIRST, Sandboxes
-from tests.bank import answer
 from tests.grading.scoring.single_answer import grade_answer
 
 try:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.bank import BANK, Answer
-from tests.checks.bank_verdicts import verdict
+from grading.answers.bank import BANK, Answer
+from grading.answers.verdicts import verdict
 from tests.lessons.lesson import LESSONS, OPTIONAL, read, solved
 
 EXERCISES = [

@@ -10,7 +10,7 @@ import pytest
 
 from data_setup import cli
 from data_setup.cli import main
-from data_setup.format import FORMS
+from data_setup.format.layout import FORMS
 
 
 def test_forms_of_another_origin_lead_to_a_folder_of_ones_own(tmp_path, monkeypatch, capsys):

@@ -117,6 +117,49 @@ def test_an_error_of_ours_is_a_line_and_the_script_continues(tmp_path):
     assert "diagnosis: _begin failed, the script continues" in told.stderr
 
 
+PICTURES = """
+import torch
+from PIL import Image
+from torch.utils.data import DataLoader, Dataset
+
+class Pictures(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, i):
+        return torch.tensor(Image.open("black.png").convert("RGB").getpixel((0, 0)))
+
+if __name__ == "__main__":
+    for epoch in range(2):
+        print(len(list(DataLoader(Pictures(), 2, num_workers=1))))
+"""
+
+
+def test_pictures_are_seen_of_workers_that_import_the_decoder(tmp_path):
+    from PIL import Image
+
+    Image.new("RGB", (8, 8)).save(tmp_path / "black.png")
+    report = tmp_path / "report.json"
+    source = PICTURES.replace("black.png", str(tmp_path / "black.png"))
+    told = start((*COMMAND, "--json", str(report)), written(tmp_path, source))
+    assert told.stdout.split() == ["4", "4"], told.stderr
+    assert json.loads(report.read_text())["measured"]["fetch"]["decodes"] == 1
+
+
+def test_steps_without_a_loader_are_counted(tmp_path):
+    source = "import torch\nstep = torch.optim.SGD([torch.zeros(1)], 1).step\nstep(), step(), step()\n"
+    told = start(COMMAND, written(tmp_path, source))
+    assert "no batch of a DataLoader was seen (3 steps of optimizers)" in told.stderr
+
+
+def test_records_of_two_runs_are_never_mixed(tmp_path):
+    keeping, script = (*COMMAND, "--keep", str(tmp_path / "records")), written(tmp_path, TRAINING)
+    assert start(keeping, script).returncode == 0
+    again = start(keeping, script)
+    assert again.returncode == 1
+    assert "holds the records of another run" in again.stderr
+
+
 STARTS = """
 import torch
 from torch.utils.data import DataLoader

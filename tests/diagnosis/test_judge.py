@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from course_utils.diagnosis.judge.evidence import Loader
 from course_utils.diagnosis.judge.finding import CAUSES
 from course_utils.diagnosis.judge.stages import Stages
+from course_utils.diagnosis.judge.verdict import _busy
 from tests.bench.diagnosis.promise import cures
 from tests.lessons.lesson import COURSE
 
@@ -27,6 +29,17 @@ PLAIN = Stages(
 )
 def test_a_step_is_its_slowest_stage(change: dict, step: float):
     assert PLAIN._replace(**change).step() == pytest.approx(step)
+
+
+@pytest.mark.parametrize(("others", "pressure", "busy"), [(1, 0.9, True), (15, 0.9, False), (1, 0.1, False)])
+def test_a_machine_is_busy_if_others_use_the_cores(others: float, pressure: float, busy: bool):
+    epoch = {"settings": {}, "training": True}
+    main = {"begun": 0.0, "ended": 10.0, "cores": 2, "cpu": 1.0, "pressure": pressure}
+    assert _busy(Loader([epoch], {"fetch": [{"cpu": 1.0, "others": others}]}, main), main) == busy
+
+
+def test_ranks_with_equal_batches_take_as_long_as_their_mean():
+    assert PLAIN.scaled(0.8).step() == pytest.approx(0.8 * PLAIN.step())
 
 
 def test_every_cause_names_a_section_that_exists():

@@ -2,6 +2,7 @@
 
 SERVER, TESTS = "a server on another machine", "runs the tests, and this one among them"
 SITE = "needs a site and its accounts: tests/term/test_walk.py and tests/browser/test_hub.py type it"
+FOREIGN = "needs a site and its accounts: tests/term/test_foreign_hub.py types it"
 CONFIGURATION = "lines of term_config.py, no command: tests/grading/nbgrader_plugins tries each"
 EXAMPLE = "needs the exercise of the example, which nobody has written here"
 NETWORK = "asks a package index"
@@ -10,6 +11,7 @@ LAB = "waits for a reader, as `make lab` does, which is run"
 CLONE = "is typed in a student's clone: test_handing_in.py and tests/update do"
 
 NOT_RUN = {
+    "/the/folder/start": FOREIGN,
     # README.md, the student's page, and a term
     "make lab LESSON=02": LAB,
     "make lab TORCH=cpu": NETWORK,
@@ -35,10 +37,8 @@ NOT_RUN = {
     'c.Grading.weights = {"03_gpu_pipelining": 2}': CONFIGURATION,
     "python -m grading.site $TEACHER_DIR --teacher you --hub https://the.hub "
     "--repository https://git/of/the/notebooks": SITE,
-    "export TEACHER_DIR=/the/folder": SITE,
-    ". $TEACHER_DIR/env/bin/activate": SITE,
-    "export JUPYTER_CONFIG_PATH=$TEACHER_DIR/jupyter/teacher": SITE,
-    "cd $TEACHER_DIR/course && export VENV=$TEACHER_DIR/env": SITE,
+    "make record": "takes half an hour; the quick one is run",
+    "python -m course_utils.record --check record_a100_lustre.json": "needs a record: tests/record",
     "make book": "takes minutes: tests/browser/test_book.py builds both books",
     "make book BOOK_OPTIONS=--teachers": "takes minutes: tests/browser/test_book.py builds both books",
     "make check": TESTS,

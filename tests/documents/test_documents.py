@@ -15,10 +15,11 @@ from tests.lessons.lesson import COURSE
 
 TEACHERS = COURSE / "book" / "teachers" / "pages"
 # In the order of index.md: who reads the pages of lessons has an environment from the first ones.
-TERM = [TEACHERS / f"{name}.md" for name in ("a_term", "a_site", "installations", "the_sandbox")]
+TERM = [TEACHERS / f"{name}.md" for name in ("a_term", "with_administrators", "installations", "the_sandbox")]
+ELSEWHERE = [TEACHERS / "a_site.md"]  # tests/term/test_foreign_hub.py types all of it, in three accounts
 FIRST = ("index", "before_the_course", "timetable", "in_the_room")
 PAGES = [TEACHERS / f"{name}.md" for name in FIRST]
-PAGES += [path for path in sorted(TEACHERS.glob("*.md")) if path not in [*PAGES, *TERM]]
+PAGES += [path for path in sorted(TEACHERS.glob("*.md")) if path not in [*PAGES, *TERM, *ELSEWHERE]]
 # Each is read in a terminal of its own.
 SESSIONS = {
     "README.md": [COURSE / "README.md", README, *TERM],

@@ -59,7 +59,7 @@ def add_exercise(course: Path, lesson: str) -> None:
     (course / "course_utils" / "checks" / package / f"{NAME}.py").write_text(block("python", '"""Exercise'))
     solution = course / "solutions" / lesson / f"{lesson}.ipynb"
     nbformat.write(with_cells(nbformat.read(solution, 4), package), solution)
-    (course / "tests" / "answers" / package / f"{NAME}.md").write_text(bank())
+    (course / "grading" / "answers" / package / f"{NAME}.md").write_text(bank())
     with (course / "book" / "teachers" / "guides" / f"{lesson}.toml").open("a") as guide:
         guide.write(f"\n{block('toml', '[exercises')}")
 

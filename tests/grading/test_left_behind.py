@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import nbformat
 import pytest
 
+from grading.answers.bank import answers
 from grading.course.lesson import Lesson
 from grading.sandbox.client import Sandbox
 from grading.sandbox.isolation import Limits, backends
 from grading.scoring.examination import Sandboxes, examine
-from tests.bank import answers
 from tests.grading.attacks.fake import SOCKET
 from tests.grading.scoring.single_answer import LESSON_OF, grade_answer
 from tests.grading.toy_course import cell_of

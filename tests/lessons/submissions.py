@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nbformat
 
-from tests.bank import Answer, answers
+from grading.answers.bank import Answer, answers
 from tests.lessons.lesson import Lesson, graded, read, solved
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook, SubmittedNotebook
 
-from tests.bank import Answer, answers
+from grading.answers.bank import Answer, answers
+from tests.checks.bank_verdicts import skip_if_command_missing
 from tests.grading.toy_course import nbgrader
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read
 from tests.lessons.submissions import hand_in, rows
@@ -99,7 +100,7 @@ def bank() -> list[object]:
 def test_right_gets_full_points_and_wrong_gets_none_and_its_name(
     marks_of: Callable[[Lesson, str], Marks], lesson: Lesson, number: int, answer: Answer, grading: str
 ):
-    answer.skip_if_command_missing()
+    skip_if_command_missing(answer)
     marks, student = marks_of(lesson, grading), f"student{number}"
     points, most = marks.score(student, answer.check)
     shown = marks.shown(student, answer.check)

@@ -16,7 +16,7 @@ from tests.lessons.lesson import LESSONS, OPTIONAL, code_cells, read
 from tests.lessons.test_saved_outputs import text_of
 
 SMALLER = {"4096, 4096": "8, 8", "2**24": "2**6", "2**20": "2**6", "256, 3, 224, 224": "2, 3, 8, 8"}
-NOT_RECORDED = "not recorded yet on any GPU"
+NOT_RECORDED = "nobody has recorded this yet"
 CELLS = [
     cell
     for lesson in (*LESSONS, *OPTIONAL)

@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 from course_utils.data import PackError
 from course_utils.scratch import ScratchError
 from course_utils.system import in_child, transient_errors
-from data_setup.format import SetupError
+from data_setup.format.errors import SetupError
 from tests.open_files.events import EVENTS
 from tests.open_files.limited_child import outcome_of
 from tests.open_files.readers import READERS, Fact, Reader, ReportedError

@@ -20,9 +20,11 @@ from course_utils.data import (
 from course_utils.distributed import load_checkpoint
 from course_utils.loading import FastLoader
 from course_utils.scratch import stage_set, transfer
-from data_setup.format import UnreadableError
-from data_setup.inspect import adopt_set, describe_set, find_problems
-from data_setup.sources import CollectionSource
+from data_setup.format.errors import UnreadableError
+from data_setup.inspect.adopt import adopt_set
+from data_setup.inspect.info import describe_set
+from data_setup.inspect.verify import find_problems
+from data_setup.sources.collection_source import CollectionSource
 from tests.open_files.sets import FORMATS, digest, format_named
 
 Fact = tuple[object, str]

@@ -13,7 +13,7 @@ from course_utils.data import LABELS_NAME, PackInfo, RawLayout, ZipIndex
 from course_utils.data.image_files import decode_rgb
 from course_utils.distributed import save_checkpoint
 from course_utils.formats import Sample, find_formats
-from data_setup.inspect import adopt_set
+from data_setup.inspect.adopt import adopt_set
 from tests.image_set import encode_jpeg, write_pack
 
 COUNT, SHAPE = 6, (16, 24, 3)

@@ -12,7 +12,7 @@ from course_utils.pipeline.trace import Run, Span
 from course_utils.pipeline.tuning import tuning_steps, warm_up_steps
 from course_utils.training.resnet import UInt8ResNet50
 from course_utils.training.simple_cnn import SimpleCNN
-from tests.bank import answer
+from grading.answers.bank import answer
 from tests.lessons.lesson import LESSONS
 
 

@@ -11,7 +11,7 @@ from course_utils.fakes.cuda import FakeCuda, HostBatch
 from course_utils.pipeline.record import load_prefetcher
 from course_utils.pipeline.recorded_batch import BatchTimer
 from course_utils.pipeline.recorder import Recorder, recorded_loader
-from tests.bank import answer
+from grading.answers.bank import answer
 
 PREFETCHER = answer("gpu_pipelining", "prefetcher", "right_record_stream")
 

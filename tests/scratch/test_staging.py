@@ -11,7 +11,7 @@ import pytest
 from course_utils.scratch.presets import ScratchError
 from course_utils.scratch.staging import stage_set
 from course_utils.system import in_child, waiting_child
-from tests.data_setup.faults.injection import compiled, inject
+from tests.scratch.faults.injection import compiled, inject
 from tests.scratch.files import files_of, tar_of
 
 FILES = {"a/one.bin": os.urandom(70_000), "a/two.bin": b"", "three.bin": os.urandom(9_000)}
@@ -146,7 +146,7 @@ def problems(tmp_path: Path, source: Path, stride: int) -> list[dict[str, object
     folder.mkdir()
     kinds = ["kill", "EIO", "ENOSPC", "EDQUOT", "EINTR", "short"]
     request = {"source": str(source), "scratch": str(folder), "stride": stride, "kinds": kinds}
-    return inject(compiled(tmp_path), "tests.scratch.fault_runner", request, least=15)
+    return inject(compiled(tmp_path), "tests.scratch.faults.runner", request, least=15)
 
 
 def test_faults_at_some_calls_lose_nothing_and_block_nobody(source, tmp_path):

@@ -42,7 +42,10 @@ c.Grading.extensions = {{{lesson!r}: {{{bob!r}: {extended!r}}}}}
 c.Grading.penalty_per_day = 0.001
 """
 TRUST = "git config --global --add safe.directory {folder}/.git"  # the students' repository is the teacher's
-PAGES = [COURSE / "book" / "teachers" / "pages" / f"{name}.md" for name in ("a_term", "a_site")]
+PAGES = [
+    COURSE / "book" / "teachers" / "pages" / f"{name}.md"
+    for name in ("a_term", "a_site", "with_administrators")
+]
 READ = "".join(path.read_text() for path in (*PAGES, README))
 INDEX = ("UV_INDEX_URL", "UV_DEFAULT_INDEX", "PIP_INDEX_URL", "SSL_CERT_FILE")
 POINTS = sum(cell.metadata.nbgrader.points for cell in graded(read(LESSON.release)).values())

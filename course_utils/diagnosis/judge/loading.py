@@ -117,13 +117,13 @@ def expensive_handover(loader: Loader, fetch: Fetch, stage: Stages) -> Finding |
 def too_many_threads(loader: Loader, fetch: Fetch) -> Finding | None:
     """Busy threads in workers, together more than cores."""
     threads = fetch.busy_threads * loader.workers
-    if fetch.busy_threads < 2 or threads <= cores(loader) or fetch.others < 0.2:
+    if fetch.busy_threads < 2 or threads <= cores(loader) or fetch.others < 0.25 * fetch.cpu:
         return None
     text = f"{loader.workers} workers × {fetch.busy_threads:.0f} busy threads on {cores(loader)} cores"
-    delayed = f"{fetch.delay:.0%} of a fetch waits for a core"
-    return Finding(
-        "too_many_threads", [text, delayed], lambda s: s._replace(load=s.load_cpu / fetch.busy_threads)
-    )
+    all_threads = ms(fetch.wall * (fetch.cpu + fetch.others))
+    taken = f"a fetch takes {ms(fetch.wall)}, and {all_threads} of all its threads on a core"
+    # No gain is predicted: threads that spin and evict each other's caches look like work.
+    return Finding("too_many_threads", [text, taken])
 
 
 def fewer_cores(loader: Loader, fetch: Fetch) -> Finding | None:

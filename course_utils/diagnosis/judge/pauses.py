@@ -170,7 +170,8 @@ def ranks(loaders: list[Loader]) -> list[Finding]:
     worst = max(waits, key=lambda rank: waits[rank])
     rest = [wait for rank, wait in waits.items() if rank != worst]
     if max(counts.values()) > 1.05 * min(counts.values()) + 1:
-        return [Finding("uneven_ranks", [f"batches by rank: {counts}"])]
+        even = mean(counts.values()) / max(counts.values())
+        return [Finding("uneven_ranks", [f"batches by rank: {counts}"], lambda s: s.scaled(even))]
     if waits[worst] - mean(rest) > 0.1 * step:
         excess = waits[worst] - mean(rest)
         text = f"rank {worst} waits {ms(waits[worst])} for a batch, the others {ms(mean(rest))}"

@@ -47,6 +47,11 @@ class Stages(NamedTuple):
     stall: float = 0.0
     passes: float = 0.0
 
+    def scaled(self, share: float) -> "Stages":
+        """The stages if a share of the steps did the same."""
+        times = ("load", "load_cpu", "compute", "compute_cpu", "hand_over", "rest", "stall")
+        return self._replace(**{name: getattr(self, name) * share for name in times})
+
     def step(self) -> float:
         """Seconds per step: the slowest stage where they overlap, their sum where they do not."""
         if not self.workers:

@@ -12,7 +12,8 @@ from course_utils.diagnosis.judge.steps import measured
 
 VERSION = 1
 MOST = 5
-LEAST_GAIN, MOST_GAIN = 1.03, 10.0
+LEAST_GAIN, MOST_GAIN = 1.03, 5.0
+DELAYED = 0.25  # of a fetch, by others on the cores: no gain is predicted from such times
 NOT_SPEED = ("result", "survival")
 
 
@@ -23,9 +24,12 @@ def judge(folder: Path) -> dict[str, Any]:
     training = [loader for loader in loaders if loader.training]
     chosen = max(training, key=lambda loader: loader.seconds, default=None)
     found = _findings(loaders, chosen)
+    listed = _with_gains(found, chosen)[:MOST]
+    if chosen and _busy(chosen, main) and fetch_of(chosen).delay > DELAYED:
+        listed = [(finding, None, None) for finding, _, _ in listed]
     return {
         "version": VERSION,
-        "findings": [_described(*item) for item in _with_gains(found, chosen)][:MOST],
+        "findings": [_described(*item) for item in listed],
         "verdict": _verdict(found, chosen, main),
         "unknown": _unknown(chosen, main),
         "measured": _measured(chosen) if chosen else {},
@@ -99,7 +103,7 @@ def _described(finding: Finding, gain: float | None, together: float | None) -> 
 
 
 def _rounded(gain: float | None) -> float | None:
-    """Two digits; more than `MOST_GAIN` is not told apart: small times that were not seen would decide."""
+    """Two digits; above `MOST_GAIN` the tenths of milliseconds that nobody measured would decide."""
     return round(min(gain, MOST_GAIN), 2) if gain else None
 
 
@@ -140,19 +144,19 @@ def _unknown(chosen: Loader | None, main: Record) -> list[str]:
         said.append("the fetches of the workers were not seen: only waiting is known")
     if chosen and chosen.of("batch") and not chosen.of("states"):
         said.append("the generators of random numbers were not seen")
-    if main.get("pressure", -1) > 0.4 and chosen and _own_share(chosen, main) < 0.7:
-        said.append(
-            f"a busy machine: others waited for cores {main['pressure']:.0%} of the time; times are rough"
-        )
+    if chosen and _busy(chosen, main):
+        waited = f"others waited for cores {main['pressure']:.0%} of the time"
+        said.append(f"a busy machine: {waited}; times and gains are rough")
     if not main.get("cuda"):
         said.append("no accelerator was used: copies and synchronisations were not judged")
     return said
 
 
-def _own_share(loader: Loader, main: Record) -> float:
-    used = main.get("cpu", 0.0) + sum(fetch["cpu"] for fetch in loader.of("fetch"))
+def _busy(loader: Loader, main: Record) -> bool:
+    """Whether somebody waited for the cores, and it was not this training alone that used them."""
+    used = main.get("cpu", 0.0) + sum(fetch["cpu"] + fetch["others"] for fetch in loader.of("fetch"))
     seconds = (main.get("ended", 0) - main.get("begun", 0)) * main.get("cores", 1)
-    return float(used) / max(float(seconds), 1e-9)
+    return float(main.get("pressure", -1)) > 0.4 and float(used) < 0.7 * float(seconds)
 
 
 def _measured(loader: Loader) -> dict[str, Any]:

@@ -33,6 +33,8 @@ class Collector:
         self.counters: dict[str, float] = {}
         self.places: dict[str, int] = {}
         self.cores = process.usable_cores()
+        self.rank = 0
+        self.closed = False
         self.clock = process.ThreadClock()
         gc.callbacks.append(self._collected)
 
@@ -59,6 +61,7 @@ class Collector:
         ]:
             self._write(old)
         self.epochs[iterator] = epoch = Epoch(name, loader, self.passes)
+        self.rank = _rank()  # not at the end: scripts leave the process group before
         self.passes += 1
         self.all.append(epoch)
 
@@ -119,7 +122,10 @@ class Collector:
             self.gc_seconds += process.now() - self._gc_start
 
     def close(self, status: str) -> None:
-        """Write the rest, and what the machine was like."""
+        """Write the rest, and what the machine was like; once, whoever calls first."""
+        if self.closed:
+            return
+        self.closed = True
         if self._collected in gc.callbacks:
             gc.callbacks.remove(self._collected)
         if Log.latest and Log.worker < 0:
@@ -129,12 +135,12 @@ class Collector:
                 self.spool.write("epoch", **epoch.summary())
         import torch
 
-        same = ("begun", "steps", "cores", "pauses", "counters", "places")
+        same = ("begun", "steps", "cores", "pauses", "counters", "places", "rank")
         self.spool.write(
             "main", **{name: getattr(self, name) for name in same}, pid=os.getpid(), ended=process.now(),
             status=status, cpus=os.cpu_count(), shm=process.shared_memory(), cpu=time.process_time(),
             descriptors=process.open_descriptors(), torch=torch.__version__, python=sys.version.split()[0],
-            pressure=process.cpu_pressure(), cuda=cuda_used(), rank=_rank(),
+            pressure=process.cpu_pressure(), cuda=cuda_used(),
         )  # fmt: skip
         self.spool.flush()
 

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from course_utils.diagnosis.record.hooks import after_import
+
 FIELDS = (
     "opens",
     "stats",
@@ -40,19 +42,23 @@ def stop(before: dict[str, float]) -> dict[str, float]:
 
 
 def install() -> None:
-    """Listen to opens and listings, and wrap `os.stat` and Pillow's `load` where it is loaded."""
+    """Listen to opens and listings, and wrap `os.stat` and Pillow's methods once it is imported."""
     if "audit" not in _installed:
         _installed.add("audit")
         sys.addaudithook(_audit)
         for name in ("stat", "lstat", "access"):
             setattr(os, name, _counted(getattr(os, name)))
-    files, images = sys.modules.get("PIL.ImageFile"), sys.modules.get("PIL.Image")
-    if files and images and "PIL" not in _installed:
+    if "PIL" not in _installed:
         _installed.add("PIL")
-        files.ImageFile.load = _timed(_counted_load(files.ImageFile.load))
-        for name in ("convert", "resize"):
-            setattr(images.Image, name, _timed(getattr(images.Image, name)))
-        images.Image.crop = _measured_crop(images.Image.crop)
+        after_import({"PIL.ImageFile": _watch_pictures})  # Pillow imports it when it opens the first picture
+
+
+def _watch_pictures(files: Any) -> None:
+    picture = files.Image.Image
+    files.ImageFile.load = _timed(_counted_load(files.ImageFile.load))
+    for name in ("convert", "resize"):
+        setattr(picture, name, _timed(getattr(picture, name)))
+    picture.crop = _measured_crop(picture.crop)
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:

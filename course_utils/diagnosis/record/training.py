@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from course_utils.diagnosis.facts import process
-from course_utils.diagnosis.record.hooks import Action, Hooks
+from course_utils.diagnosis.record.hooks import Action, Hooks, collector
 from course_utils.diagnosis.record.iterators import hook as hook_iterators
 from course_utils.diagnosis.record.spool import attempt
 
@@ -18,7 +18,11 @@ def hook_steps(module: Any) -> None:
     if register is None:
         Hooks.missing.append("optimizer steps")
         return
-    register(lambda *args: Hooks.collector.stepped() if Hooks.collector is not None else None)
+    register(lambda *_: attempt(_stepped))
+
+
+def _stepped() -> None:
+    collector().stepped()
 
 
 def hook_saves(module: Any) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from course_utils.diagnosis.judge import steps as measured
+from course_utils.diagnosis.show.terminal import times
 
 
 def compare(before: dict[str, Any], after: dict[str, Any]) -> str:
@@ -18,7 +19,7 @@ def compare(before: dict[str, Any], after: dict[str, Any]) -> str:
     said.append(f"a step:   {speed:.2f} × as fast" if speed else "a step:   not measured in both")
     for cause, finding in causes.items():
         state = "still there" if cause in now else "gone"
-        predicted = f", predicted {finding['gain']} ×" if finding["gain"] else ""
+        predicted = f", predicted {times(finding['gain'])}" if finding["gain"] else ""
         said.append(f"{cause}: {state}{predicted}")
     said += [f"{cause}: new" for cause in sorted(now - causes.keys())]
     return "\n".join([*said, ""])

@@ -13,7 +13,7 @@ def lines(report: dict[str, Any]) -> list[str]:
     """Return the lines of a report."""
     numbers, run = report["measured"], report["run"]
     head = f"diagnosis of {report['script'] or 'a script'}: {run.get('steps', 0)} steps"
-    said = [f"{head}, torch {run.get('torch', '?')}, {run.get('cores', '?')} cores"]
+    said = [f"{head}, torch {run['torch']}, {run['cores']} cores" if run else head]
     if numbers:
         said += _measured(numbers)
     for place, finding in enumerate(report["findings"], 1):

@@ -133,7 +133,7 @@ def sandbox_command(kind: str, command: list[str], readable: list[Path] | None =
 
 
 def _environment_folders() -> list[Path]:
-    course = [str(course_utils.__path__[0]), str(GRADING)]
+    course = [str(course_utils.__path__[0]), str(ROOM.parent)]
     places = [sys.prefix, sys.base_prefix, sysconfig.get_path("purelib"), *course]
     return sorted({Path(place).resolve() for place in places} | {Path(sys.prefix)})
 

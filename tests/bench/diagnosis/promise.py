@@ -37,7 +37,7 @@ class Cure(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A prediction, and the gain that was measured: ratios of seconds a step."""
+    """A prediction, 1 where no gain was named, and the gain that was measured: ratios of seconds a step."""
 
     name: str
     cause: str
@@ -45,7 +45,7 @@ class Kept(NamedTuple):
     measured: float
 
     def is_kept(self) -> bool:
-        """Within a quarter; a prediction of "at least 10" is kept by all that is more."""
+        """Within a quarter; a prediction of `MOST_GAIN`, "at least", is kept by all that is more."""
         return abs(self.predicted / min(self.measured, MOST_GAIN) - 1) <= WITHIN
 
 

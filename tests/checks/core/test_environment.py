@@ -10,8 +10,8 @@ import pytest
 from course_utils import checks
 from course_utils.checks.core import environment
 from course_utils.system import in_child
-from tests.bank import BANK, Answer, answers
-from tests.checks.bank_verdicts import verdict
+from grading.answers.bank import BANK, Answer, answers
+from grading.answers.verdicts import verdict
 from tests.checks.habits import HABITS
 
 OWN = ("json", "pickle", "shutil", "tempfile", "zipfile")

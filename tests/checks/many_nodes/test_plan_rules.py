@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_utils.checks.many_nodes._plan_rules import Case, expect_plans
-from tests.bank import answer
+from grading.answers.bank import answer
 
 
 def solution(name: str) -> Any:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from course_utils.checks.core import Mistake
 from course_utils.checks.many_nodes._steps import Job, Training
-from tests.bank import answer
+from grading.answers.bank import answer
 
 check = importlib.import_module("course_utils.checks.many_nodes.resume")  # its room has a check of this name
 

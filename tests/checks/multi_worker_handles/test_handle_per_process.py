@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.bank import answer
+from grading.answers.bank import answer
 from tests.checks.bank_verdicts import assert_verdict
 
 

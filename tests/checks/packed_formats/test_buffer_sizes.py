@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils.checks.packed_formats import _buffer_sizes
-from tests.bank import answer
+from grading.answers.bank import answer
 
 
 def simulated(size: int, batch_size: int, images: int, batches: int) -> float:

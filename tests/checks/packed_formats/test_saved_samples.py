@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.bank import answer
-from tests.checks.bank_verdicts import verdict
+from grading.answers.bank import answer
+from grading.answers.verdicts import verdict
 
 
 @pytest.mark.slow

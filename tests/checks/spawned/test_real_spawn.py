@@ -16,7 +16,7 @@ import pytest
 
 from course_utils.checks.core import Mistake
 from course_utils.system import in_child
-from tests.bank import Answer, answers
+from grading.answers.bank import Answer, answers
 from tests.checks.spawned.real_spawn import CHECK, receive
 from tests.lessons.lesson import LESSONS, code_cells, read
 

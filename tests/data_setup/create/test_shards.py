@@ -20,17 +20,8 @@ def collection(tmp_path_factory):
     """Arguments of a command that packs a tar with unreadable files."""
     folder = tmp_path_factory.mktemp("collection")
     tar = as_tar(folder / "val.tar", odd_files())
-    return [
-        "imagenet",
-        str(tar),
-        "--yes",
-        "--labels",
-        str(ground_truth(folder / "truth.txt")),
-        "--count",
-        "27",
-        "--workers",
-        "1",
-    ]
+    labels = ["--labels", str(ground_truth(folder / "truth.txt"))]
+    return ["imagenet", str(tar), "--yes", *labels, "--count", "27", "--workers", "1"]
 
 
 @pytest.fixture(scope="module")
@@ -51,39 +42,18 @@ def test_shards_are_read_as_one_set(together):
         assert torch.equal(a, c)
 
 
-def test_shards_made_one_by_one_equal_shards_made_together(collection, together, tmp_path):
-    for shard in (2, 0, 3, 1):
-        assert main([*collection, "--out", str(tmp_path), "--shards", "4", "--shard", str(shard)]) == 0
-        assert not (tmp_path / "zip").exists()
-    assert main(["merge", "--out", str(tmp_path)]) == 0
-    assert files_of(tmp_path) == files_of(together)
-
-
-def test_job_array_packs_one_shard_per_task(collection, together, tmp_path):
+def test_job_array_packs_one_shard_per_task_and_a_command_publishes_the_set(collection, together, tmp_path):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     tasks = [
         subprocess.Popen(
             ["bash", SCRIPT, *collection, "--out", str(tmp_path)],
-            env=os.environ | {"PATH": path, "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_ID": str(task)},
+            env=os.environ | {"PATH": path, "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_ID": task},
             stdout=subprocess.DEVNULL,
         )
-        for task in range(4)
+        for task in "203"  # the other one was stopped
     ]
-    assert [task.wait() for task in tasks] == [0, 0, 0, 0]
-    assert main(["merge", "--out", str(tmp_path)]) == 0
-    assert files_of(tmp_path) == files_of(together)
-
-
-def test_merge_names_unfinished_shards(collection, tmp_path, capsys):
-    for shard in (0, 2):
-        assert main([*collection, "--out", str(tmp_path), "--shards", "4", "--shard", str(shard)]) == 0
-    assert main(["merge", "--out", str(tmp_path)]) == 1
-    assert "2 of 4 shards are not finished yet: 1, 3" in capsys.readouterr().err
-    assert not (tmp_path / "manifest.json").exists()
-
-
-def test_command_for_all_shards_reuses_finished_ones(collection, together, tmp_path):
-    assert main([*collection, "--out", str(tmp_path), "--shards", "4", "--shard", "1"]) == 0
+    assert [task.wait() for task in tasks] == [0, 0, 0]
+    assert not (tmp_path / "zip").exists()
     assert main([*collection, "--out", str(tmp_path), "--shards", "4"]) == 0
     assert files_of(tmp_path) == files_of(together)
 
@@ -92,24 +62,12 @@ def test_number_of_shards_changes_only_replacements(collection, together, tmp_pa
     """Which images replace the two unreadable ones depends on the shards."""
     assert main([*collection, "--out", str(tmp_path), "--shards", "2"]) == 0
     one, other = files_of(tmp_path / "disk_transformed"), files_of(together / "disk_transformed")
-    changed = [name for name in one.keys() & other.keys() if one[name] != other[name]]
-    same = [name for name in one.keys() & other.keys() if one[name] == other[name]]
-    assert len([name for name in changed if name.endswith(".JPEG")]) <= 2
-    assert len([name for name in same if name.endswith(".JPEG")]) >= 25
+    images = [name for name in one.keys() & other.keys() if name.endswith(".JPEG")]
+    assert len([name for name in images if one[name] == other[name]]) >= 25
 
 
-@pytest.mark.parametrize("options", [["--shards", "4", "--shard", "4"], ["--shard", "-1"]])
-def test_shard_out_of_range_is_refused(collection, tmp_path, options):
+@pytest.mark.parametrize("options", [["--shards", "4", "--shard", "4"], ["--shards", "28"]])
+def test_shard_out_of_range_is_refused(collection, tmp_path, capsys, options):
     assert main([*collection, "--out", str(tmp_path / "out"), *options]) == 1
+    assert "27 images make at most as many shards" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-def test_merge_without_shards_is_refused(tmp_path, capsys):
-    assert main(["merge", "--out", str(tmp_path)]) == 1
-    assert "has no shards to merge" in capsys.readouterr().err
-
-
-def test_merge_may_be_repeated(together):
-    before = files_of(together)
-    assert main(["merge", "--out", str(together)]) == 0
-    assert files_of(together) == before

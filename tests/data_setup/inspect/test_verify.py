@@ -82,8 +82,8 @@ def test_set_without_manifest_is_reported(tmp_path, capsys):
     assert "no manifest.json" in capsys.readouterr().err
 
 
-def flips(copied, count):
-    """Flip bits of the manifest; no command may end in another way than with one line on stderr."""
+@pytest.mark.parametrize("count", [10, pytest.param(400, marks=pytest.mark.proof)])
+def test_flipped_manifest_is_reported_by_every_command(copied, count):
     manifest, rng = copied / "manifest.json", random.Random(0)
     whole = manifest.read_bytes()
     for _ in range(count):
@@ -93,12 +93,3 @@ def flips(copied, count):
         assert main(["verify", "--out", str(copied)]) == 1
         assert main(["photos", "--count", "40", "--out", str(copied)]) == 1
         assert main(["info", "--out", str(copied)]) in (0, 1)
-
-
-def test_flipped_manifest_is_reported_by_every_command(copied):
-    flips(copied, 10)
-
-
-@pytest.mark.proof
-def test_400_flipped_manifests_are_reported_by_every_command(copied):
-    flips(copied, 400)

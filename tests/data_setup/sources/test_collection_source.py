@@ -9,7 +9,7 @@ from PIL import Image
 
 from course_utils.data import JpegDataset, ZIPDataset
 from data_setup.cli import main
-from data_setup.format.manifest import read_files, read_header
+from data_setup.format.manifest import read_manifest
 from data_setup.sources.collection_source import CollectionSource
 from tests.data_setup.file_content import files_of
 from tests.data_setup.image_collections import (
@@ -57,7 +57,7 @@ SEED = next(seed for seed in range(10_000) if {1, 2, 3, 4, 5, 6} <= drawn(seed))
 
 
 def origins(out):
-    return {f.path.split("/")[1]: f.origin for f in read_files(out / "manifest.json") if f.origin}
+    return {f.path.split("/")[1]: f.origin for f in read_manifest(out / "manifest.json").files if f.origin}
 
 
 def test_set_is_verified_and_its_forms_agree(made):
@@ -90,7 +90,7 @@ def test_unreadable_files_are_replaced_by_the_next_in_random_order(made):
     replacements = [name(index) for index in order[COUNT : COUNT + 2]]
     used = set(origins(made).values())
     assert used == set(map(name, drawn(SEED) - {5, 6})) | set(replacements)
-    report = "\n".join(read_header(made / "manifest.json")["oddities"])
+    report = "\n".join(read_manifest(made / "manifest.json").header["oddities"])
     for file in (name(5), name(6)):
         assert f"{file} is unreadable" in report
     for file in replacements:
@@ -98,7 +98,7 @@ def test_unreadable_files_are_replaced_by_the_next_in_random_order(made):
 
 
 def test_odd_but_readable_files_are_counted(made):
-    handled = read_header(made / "manifest.json")["handled"]
+    handled = read_manifest(made / "manifest.json").header["handled"]
     assert handled == {"CMYK": 1, "PNG named as JPEG": 1, "grayscale": 1, "rotated by EXIF": 1}
 
 
@@ -117,7 +117,7 @@ def test_folder_and_zip_give_the_same_bytes_as_the_tar(made, truth, tmp_path, pa
 
 def test_set_is_smaller_without_enough_readable_images(tar, truth, tmp_path):
     assert make(tar, tmp_path, "--labels", truth) == 0
-    header = read_header(tmp_path / "manifest.json")
+    header = read_manifest(tmp_path / "manifest.json").header
     assert header["images"] == 28
     assert "no image is left to take the place of img00000005.JPEG" in header["oddities"]
     assert main(["verify", "--out", str(tmp_path)]) == 0
@@ -132,7 +132,7 @@ def test_set_is_smaller_without_enough_readable_images(tar, truth, tmp_path):
 def test_folders_are_classes_without_labels(tmp_path):
     files = {f"{kind}/{i}.jpg": encoded(picture(i)) for kind in ("wolf", "ant") for i in range(3)}
     assert make(as_folder(tmp_path / "source", files), tmp_path / "out") == 0
-    assert read_header(tmp_path / "out" / "manifest.json")["classes"] == ["ant", "wolf"]
+    assert read_manifest(tmp_path / "out" / "manifest.json").header["classes"] == ["ant", "wolf"]
     assert JpegDataset(tmp_path / "out" / "disk_transformed").labels == [0, 0, 0, 1, 1, 1]
 
 

@@ -9,27 +9,31 @@ from course_utils.system import transient_errors
 from course_utils.system.transient_errors import PAUSES
 from data_setup.cli import main
 from data_setup.format.errors import SetupError
-from data_setup.sources import archives, file_reader
-from data_setup.sources.archives import list_images
+from data_setup.sources import file_reader, listing
 from data_setup.sources.collection_source import CollectionSource
 from data_setup.sources.file_reader import read_bytes
+from data_setup.sources.listing import list_images
 from tests.data_setup.file_content import files_of
-from tests.data_setup.image_collections import as_folder, as_tar, as_zip, ground_truth, name, odd_files
+from tests.data_setup.image_collections import as_tar, as_zip, ground_truth, name, odd_files
 
 FILES = {"a/1.JPEG": b"one" * 99, "b/2.jpg": b"two" * 99}
 TRANSIENT = [errno.EIO, errno.ESTALE, errno.ETIMEDOUT]
+
+
+def read(source, listed, index):
+    return read_bytes(source, listed.files[index], listed.status)
 
 
 @pytest.fixture
 def fail(monkeypatch):
     """Let the next readings of a source fail; return the errors that are left."""
     left: list[OSError] = []
-    read = file_reader._read
+    original = file_reader._read
 
     def flaky(*args):
         if left:
             raise left.pop()
-        return read(*args)
+        return original(*args)
 
     def fail(code, times):
         left.extend(OSError(code, os.strerror(code)) for _ in range(times))
@@ -40,33 +44,33 @@ def fail(monkeypatch):
     return fail
 
 
-@pytest.mark.parametrize("pack", [as_folder, as_tar, as_zip])
+@pytest.mark.parametrize("pack", [as_tar, as_zip])
 @pytest.mark.parametrize("code", TRANSIENT)
 def test_error_that_passes_is_retried(tmp_path, fail, pack, code):
     source = pack(tmp_path / "source", FILES)
-    listing = list_images(source)
+    listed = list_images(source)
     left = fail(code, len(PAUSES))
-    assert read_bytes(source, listing[0]) == FILES["a/1.JPEG"]
+    assert read(source, listed, 0) == FILES["a/1.JPEG"]
     assert not left
 
 
-@pytest.mark.parametrize("pack", [as_folder, as_tar, as_zip])
+@pytest.mark.parametrize("pack", [as_tar, as_zip])
 @pytest.mark.parametrize(("code", "times"), [(errno.ESTALE, len(PAUSES) + 1), (errno.EACCES, 1)])
 def test_error_that_stays_is_raised_and_names_the_file(tmp_path, fail, pack, code, times):
     source = pack(tmp_path / "source", FILES)
-    listing = list_images(source)
+    listed = list_images(source)
     left = fail(code, times)
     with pytest.raises(SetupError, match=r"a/1\.JPEG cannot be read"):
-        read_bytes(source, listing[0])
+        read(source, listed, 0)
     assert not left
 
 
 @pytest.mark.parametrize("pack", [as_tar, as_zip])
 def test_short_reads_are_continued(tmp_path, monkeypatch, pack):
     source = pack(tmp_path / "source", FILES)
-    listing, pread = list_images(source), os.pread
+    listed, pread = list_images(source), os.pread
     monkeypatch.setattr(os, "pread", lambda handle, size, at: pread(handle, min(size, 7), at))
-    assert read_bytes(source, listing[1]) == FILES["b/2.jpg"]
+    assert read(source, listed, 1) == FILES["b/2.jpg"]
 
 
 def test_command_stops_at_a_source_that_fails_and_then_makes_the_same_set(tmp_path, fail, capsys):
@@ -110,38 +114,38 @@ def extend(source, pack):
 def test_archive_that_changes_after_it_was_listed_is_refused(tmp_path, pack, change, opened):
     source = pack(tmp_path / "source", FILES)
     os.utime(source, (1, 1))  # so that the times differ however quick this test is
-    listing = list_images(source)
+    listed = list_images(source)
     if opened:
-        assert read_bytes(source, listing[0], listing.status) == FILES["a/1.JPEG"]
+        assert read(source, listed, 0) == FILES["a/1.JPEG"]
     change(source, pack)
     with pytest.raises(SetupError, match="source was changed or replaced while it was being read"):
-        read_bytes(source, listing[0], listing.status)
+        read(source, listed, 0)
 
 
 @pytest.mark.parametrize("pack", [as_tar, as_zip])
 def test_archive_that_was_replaced_is_refused_after_it_was_stale(tmp_path, fail, pack):
     source = pack(tmp_path / "source", FILES)
-    listing = list_images(source)
-    assert read_bytes(source, listing[0], listing.status) == FILES["a/1.JPEG"]
+    listed = list_images(source)
+    assert read(source, listed, 0) == FILES["a/1.JPEG"]
     os.utime(source, (1, 1))
     source.rename(tmp_path / "kept")
     other_pictures(source, pack)
     fail(errno.ESTALE, 1)
     with pytest.raises(SetupError, match="changed or replaced while"):
-        read_bytes(source, listing[0], listing.status)
+        read(source, listed, 0)
 
 
 @pytest.mark.parametrize("pack", [as_tar, as_zip])
 def test_archive_that_changes_while_it_is_listed_is_refused(tmp_path, monkeypatch, pack):
     source = pack(tmp_path / "source", FILES)
     os.utime(source, (1, 1))
-    entries = archives._entries
+    entries = listing.entries_of_archive
 
     def changing(source):
         yield from entries(source)
         rewrite(source, pack)
 
-    monkeypatch.setattr(archives, "_entries", changing)
+    monkeypatch.setattr(listing, "entries_of_archive", changing)
     with pytest.raises(SetupError, match="changed or replaced while"):
         list_images(source)
 

@@ -9,7 +9,7 @@ NAMES = ["val_1.JPEG", "val_2.JPEG", "val_3.JPEG"]
 
 
 def read(path, names=NAMES):
-    labels, classes = read_labels(path, names, len(names))
+    labels, classes = read_labels(path, names)
     return labels.tolist(), classes
 
 

@@ -6,7 +6,7 @@ replays what it has seen, or attacks the handle.
 
 from dataclasses import dataclass
 
-from tests.bank import answer
+from grading.answers.bank import answer
 
 # Finds the check module and its check; the student's process holds both.
 FIND = """

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from grading.answers.bank import Answer, answers, read_answers
 from grading.course.lesson import Lesson
 from grading.sandbox.client import Sandbox
 from grading.sandbox.isolation import Limits, backends
 from grading.scoring.examination import Sandboxes
-from tests.bank import Answer, answers, read_answers
 from tests.grading.attacks import any_check
 from tests.grading.scoring.single_answer import LESSON_OF, grade_answer
 

@@ -43,7 +43,7 @@ BEGIN = """
 import os, pathlib, sys, tempfile
 from grading.sandbox import Limits, Sandbox, Step
 from grading.sandbox.isolation import backends
-from tests.grading.denied_calls import deny
+from tests.grading.modes.denied_calls import deny
 def run(source, module="", **limits):
     folder = pathlib.Path(tempfile.mkdtemp())
     (folder / "found_first.py").write_text(module)

@@ -16,10 +16,12 @@ from grading.site import deploy, environment, templates
 
 REPOSITORY = Path(__file__).parents[3]
 ELSEWHERE = (
+    deploy._require_reachable,
     environment.require_usable_python,
     environment.install_own_python,
     environment.install_environment,
     deploy._make_data,
+    deploy.publish_to_students,
 )
 OFFLINE = tuple(step for step in deploy.STEPS if step not in ELSEWHERE)
 
@@ -249,6 +251,12 @@ def test_unusable_python_is_refused_before_anything_is_written(
     assert not root.exists()
 
 
+def test_folder_that_others_cannot_reach_is_refused(toy):
+    toy.root.parent.chmod(0o700)
+    with pytest.raises(deploy.DeployError, match=f"only its owner can enter {toy.root.parent}: .* chmod o"):
+        list(deploy._require_reachable(toy))
+
+
 def packages(folder: Path) -> Path:
     """A folder of packages with a Python that only tells its version."""
     python = folder / "python" / "bin" / "python3"
@@ -290,14 +298,6 @@ def test_packages_are_installed_from_their_folder_alone(toy, installing):
     assert "--offline --no-index --find-links /wheels" in commands[-1]
 
 
-def test_a_kernel_of_an_older_version_is_removed(toy):
-    list(deploy.set_up(toy))
-    former = toy.root / "jupyter" / "kernels" / templates.FORMER_KERNEL
-    former.mkdir()
-    assert [change.split()[0] for change in deploy.set_up(toy)] == ["removed"]
-    assert [path.name for path in former.parent.iterdir()] == [templates.KERNEL]
-
-
 def test_folder_of_another_account_is_refused(toy, monkeypatch):
     list(deploy.set_up(toy))
     monkeypatch.setattr(deploy.os, "geteuid", lambda: 4242)
@@ -326,11 +326,13 @@ def test_course_id_is_read_from_the_configuration():
     assert templates.course_id(REPOSITORY) == "feeding-the-gpu"
 
 
-def test_command_prints_changes_and_the_students_link(toy, capsys):
-    arguments = [str(toy.root), "--source", str(toy.source), "--teacher", "ann"]
+def test_command_prints_changes_and_what_students_type(toy, capsys):
+    arguments = [str(toy.root), "--source", str(toy.source)]
     assert deploy.main(arguments) == 0
     out = capsys.readouterr().out
     assert "cloned the course" in out
+    assert out.endswith(f"students type {toy.root}/start\n")
+    assert deploy.main([*arguments, "--hub", "https://hub", "--repository", "https://git/course"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("no changes")
     assert "git-pull?repo=" in out
-    assert deploy.main(arguments) == 0
-    assert capsys.readouterr().out.startswith("no changes")
