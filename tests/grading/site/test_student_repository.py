@@ -156,7 +156,7 @@ def test_its_make_offers_what_a_student_does(generated, monkeypatch):
         monkeypatch.delenv(variable, raising=False)
     told = subprocess.run(["make", "help"], cwd=generated, check=True, capture_output=True, text=True).stdout
     assert [line.split()[0] for line in told.splitlines()] == [
-        "help", "lab", "data", "update", "clean", "submit", "feedback",
+        "help", "lab", "data", "update", "packages", "clean", "submit", "feedback",
     ]  # fmt: skip
     refused = subprocess.run(["make", "lab", "PORT=abc"], cwd=generated, capture_output=True, text=True)
     assert "PORT=abc is not a port" in refused.stderr
