@@ -40,7 +40,9 @@ def _measured(numbers: dict[str, Any]) -> list[str]:
     bar = "█" * filled + "░" * (BAR - filled)
     computing = measured.ms(numbers["compute"])
     work = f"pictures {fetch['decode']:.0%}, collate {fetch['collate']:.0%}"
-    files = f"{fetch['opens']:.1f} opens, {fetch['looked']:.1f} look-ups, {fetch['read'] / 1024:.1f} KiB read"
+    listings = f"{fetch['listings']:.1f} listings, " if fetch["listings"] >= 0.05 else ""
+    asked = f"{fetch['opens']:.1f} opens, {fetch['looked']:.1f} look-ups, {listings}"
+    files = f"{asked}{fetch['read'] / 1024:.1f} KiB read"
     return [
         f"  a step   {bar}  {waiting}, {computing} computing",
         f"  a batch  {measured.ms(numbers['load'])} in {where}: {parts}",
