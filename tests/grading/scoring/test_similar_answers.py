@@ -2,7 +2,7 @@
 
 import pytest
 
-from grading.course import Lesson
+from grading.course.lesson import Lesson
 from grading.scoring import similar_answers
 from tests.bank import answers
 from tests.grading.scoring.single_answer import LESSON_OF
