@@ -1,6 +1,6 @@
 """nbgrader's own configuration of this course: where things are, and how submissions run."""
 
-from course_utils.validation import keep_definitions
+from course_utils.validation.demonstrations import keep_definitions
 
 c = get_config()  # noqa: F821 - nbgrader defines it
 
@@ -50,12 +50,12 @@ c.GenerateFeedback.exporter_class = "grading.nbgrader_plugins.feedback_page.Feed
 c.Autograde.exporter_class = "grading.nbgrader_plugins.exporter.SubmissionExporter"
 
 # Without c.Exchange.root these commands stop and say so, where nbgrader would use a folder of the system.
-c.ExchangeFactory.fetch_assignment = "course_utils.exchange.ExchangeFetchAssignment"
-c.ExchangeFactory.fetch_feedback = "course_utils.exchange.ExchangeFetchFeedback"
-c.ExchangeFactory.list = "course_utils.exchange.ExchangeList"
-c.ExchangeFactory.release_assignment = "course_utils.exchange.ExchangeReleaseAssignment"
-c.ExchangeFactory.release_feedback = "course_utils.exchange.ExchangeReleaseFeedback"
-c.ExchangeFactory.submit = "course_utils.exchange.ExchangeSubmit"
+c.ExchangeFactory.fetch_assignment = "course_utils.exchange.explicit_root.ExchangeFetchAssignment"
+c.ExchangeFactory.fetch_feedback = "course_utils.exchange.explicit_root.ExchangeFetchFeedback"
+c.ExchangeFactory.list = "course_utils.exchange.explicit_root.ExchangeList"
+c.ExchangeFactory.release_assignment = "course_utils.exchange.explicit_root.ExchangeReleaseAssignment"
+c.ExchangeFactory.release_feedback = "course_utils.exchange.explicit_root.ExchangeReleaseFeedback"
+c.ExchangeFactory.submit = "course_utils.exchange.explicit_root.ExchangeSubmit"
 # A student can change what they handed in: collect dates it by the file system and follows no link.
 c.ExchangeFactory.collect = "grading.submission.collect.SafeCollect"
 

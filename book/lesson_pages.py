@@ -13,7 +13,9 @@ from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
 from course_utils.start_page import MORE, LessonFacts, read_facts, without_links
-from grading.links import PAGE, PackageNames, redirect
+from grading.links.glossary import PAGE
+from grading.links.outward_links import redirect
+from grading.links.package_names import PackageNames
 
 ALT_LENGTH = 300
 _LINK_OUTSIDE = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\(\.\./[^)]*\)")

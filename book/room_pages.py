@@ -46,17 +46,10 @@ def room_page(course: Path, name: str, indexed: bool = True) -> str:
     """
     imported = "\n   :imported-members:" if offered(course, name) else ""
     index = "" if indexed else "\n   :no-index:"
-    # What a room offers of a room inside it is described once, on the outer page.
-    parts = name.split(".")
-    rooms = (".".join(parts[:end]) for end in range(1, len(parts)))
-    outer = {one: room for room in rooms for one in offered(course, room)}
-    twice = [one for one in offered(course, name) if one in outer]
-    elsewhere = "".join(f"\n`{one}` is described with [`{outer[one]}`]({outer[one]}.md).\n" for one in twice)
-    without = f"\n   :exclude-members: {', '.join(twice)}" if twice else ""
     return f"""# `{name.removeprefix("course_utils.")}`
 
 ```{{eval-rst}}
 .. automodule:: {name}
-   :members:{imported}{without}{index}
+   :members:{imported}{index}
 ```
-{elsewhere}"""
+"""

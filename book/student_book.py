@@ -10,7 +10,7 @@ from book.lesson_pages import LessonPage, OptionalPage, optional_pages
 from book.open_links import OpenLinks
 from course_utils.start_page import MORE
 from grading.course.lesson import lesson_names
-from grading.links import PAGE
+from grading.links.glossary import PAGE
 
 
 def write_sources(course: Path, target: Path, links: OpenLinks) -> None:

@@ -15,16 +15,12 @@ from pathlib import Path
 from sqlalchemy.exc import DBAPIError
 from tqdm import tqdm
 
-from course_utils.exchange import NoExchangeError, has_exchange, require_exchange
+from course_utils.exchange.explicit_root import NoExchangeError, has_exchange, require_exchange
 from course_utils.system import usable_cores
 from grading import workflow
-from grading.course import (
-    Course,
-    MixedVersionsError,
-    course_at,
-    course_lock,
-    require_same_version,
-)
+from grading.course.config import Course, course_at
+from grading.course.installed_copy import MixedVersionsError, require_same_version
+from grading.course.lock import course_lock
 from grading.nbgrader_plugins import deadlines, feedback, marks_table
 from grading.scoring import local, regrade, report, similar_answers, slurm
 

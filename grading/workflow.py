@@ -10,21 +10,14 @@ from dataclasses import dataclass, field
 
 from tqdm import tqdm
 
-from grading.course import (
-    GRADER_FAULT,
-    Course,
-    RefusedSubmissionError,
-    Result,
-    ResultStore,
-    Summary,
-    Task,
-    Versions,
-    summary_of,
-)
+from grading.course.config import Course
+from grading.course.result import GRADER_FAULT, Result, Summary, Task, Versions, summary_of
+from grading.course.result_store import ResultStore
+from grading.course.student_folder import RefusedSubmissionError
 from grading.nbgrader_plugins import deadlines, gradebook
-from grading.sandbox import NoSandboxError
+from grading.sandbox.isolation.backends import NoSandboxError
 from grading.scoring import local, regrade
-from grading.submission import sanitize_folder
+from grading.submission.sanitize import sanitize_folder
 
 RUN = ".run"
 REPORT = "report.md"

@@ -59,11 +59,12 @@ MAY_IMPORT = {
     "course_utils.train_script": {"figures", "paths", "system"},
     "grading.notebook": {"grading.submission", "validation"},
     "grading.course": {
-        "checks.core", "grading.notebook", "grading.sandbox", "grading.submission", "paths", "system",
+        "checks.core", "grading.notebook", "grading.sandbox", "grading.sandbox.isolation",
+        "grading.submission", "paths", "system",
     },
     "grading.scoring": {
-        "checks.core", "grading.course", "grading.notebook", "grading.sandbox", "grading.submission",
-        "system", "validation",
+        "checks.core", "grading.course", "grading.notebook", "grading.sandbox", "grading.sandbox.isolation",
+        "grading.submission", "system", "validation",
     },
     "grading.links": {"grading.course", "start_page"},
     "grading.nbgrader_plugins": {
@@ -72,11 +73,11 @@ MAY_IMPORT = {
     },
     "grading.site": {"grading.course", "start_page", "update"},
     "grading": {
-        "exchange", "grading.course", "grading.nbgrader_plugins", "grading.sandbox", "grading.scoring",
-        "grading.submission", "system",
+        "exchange", "grading.course", "grading.nbgrader_plugins", "grading.sandbox.isolation",
+        "grading.scoring", "grading.submission", "system",
     },
     "data_setup.format": {"data", "paths"},
-    "data_setup.sources": {"data", "data_setup.create", "data_setup.format", "system"},
+    "data_setup.sources": {"data", "data.zips", "data_setup.create", "data_setup.format", "system"},
     "data_setup.create": {"data", "data_setup.format", "system"},
     "data_setup.inspect": {"data", "data_setup.format", "system"},
     "data_setup": {

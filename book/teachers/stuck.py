@@ -6,7 +6,7 @@ from book.lesson_pages import LessonPage
 from book.teachers.lesson_parts import exercises
 from book.teachers.stumbles import wrong_answers
 from course_utils.checks.core import NOT_WRITTEN_YET
-from grading.course import Summary
+from grading.course.result import Summary
 from grading.scoring import report
 
 RIGHT, NOT_BEGUN = (14, 9, 5, 0), (1, 4, 9, 16)  # of a class in the middle of a lesson, by exercise

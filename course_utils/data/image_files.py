@@ -14,7 +14,7 @@ from PIL import Image
 from PIL.JpegImagePlugin import JpegImageFile
 from simplejpeg import decode_jpeg
 
-from course_utils.data.zips import without_waiting
+from course_utils.data.zips.regular_file import without_waiting
 
 IMAGE_FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF")  # Pillow would start Ghostscript for EPS
 SIGNATURES: dict[str, bytes | tuple[bytes, ...]] = {

@@ -11,7 +11,8 @@ from torch.utils.data import Dataset
 
 from course_utils.data.image_files import decode_rgb
 from course_utils.data.pack import LABELS_NAME, BrokenSampleError, PackError, labels_of_lines
-from course_utils.data.zips import is_of_content, named, read_regular_file
+from course_utils.data.zips.regular_file import named, read_regular_file
+from course_utils.data.zips.zip_file import is_of_content
 from course_utils.system import retry_transient
 
 Transform = Callable[[torch.Tensor], torch.Tensor]

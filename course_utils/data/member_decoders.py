@@ -8,7 +8,7 @@ from simplejpeg import decode_jpeg
 from course_utils.cropping import CutOf, decode_cut_into, read_header, resize_into
 from course_utils.data.image_files import image_format
 from course_utils.data.pack import BrokenSampleError, PackError, RawLayout
-from course_utils.data.zips import ZipIndex
+from course_utils.data.zips.zip_index import ZipIndex
 
 Shape = tuple[int, ...]
 

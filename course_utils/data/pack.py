@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 
-from course_utils.data.zips import BrokenSampleError as BrokenSampleError
-from course_utils.data.zips import ChangedFileError as ChangedFileError
-from course_utils.data.zips import PackError as PackError
+from course_utils.data.zips.errors import BrokenSampleError as BrokenSampleError
+from course_utils.data.zips.errors import ChangedFileError as ChangedFileError
+from course_utils.data.zips.errors import PackError as PackError
 
 if TYPE_CHECKING:
     import torch

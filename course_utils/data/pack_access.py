@@ -10,14 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from course_utils.data.pack import INFO_NAME, ChangedFileError, PackError, PackInfo, RawLayout
-from course_utils.data.zips import (
-    ZIP_DAMAGE,
-    ZIP_UNSUITABLE,
-    RegularZipFile,
-    ZipIndex,
-    is_of_content,
-    named,
-)
+from course_utils.data.zips.regular_file import named
+from course_utils.data.zips.zip_file import ZIP_DAMAGE, ZIP_UNSUITABLE, RegularZipFile, is_of_content
+from course_utils.data.zips.zip_index import ZipIndex
 from course_utils.system import retry_transient
 
 UNUSABLE = (*ZIP_DAMAGE, *ZIP_UNSUITABLE)

@@ -8,7 +8,9 @@ import numpy as np
 from course_utils.data.member_decoders import MemberDecoder, decoder
 from course_utils.data.pack import INFO_NAME, PackError, RawLayout
 from course_utils.data.pack_access import layout_to_read, open_indexed_pack, require_labels
-from course_utils.data.zips import ZipIndex, index_path, sample_error
+from course_utils.data.zips.errors import sample_error
+from course_utils.data.zips.zip_file import index_path
+from course_utils.data.zips.zip_index import ZipIndex
 
 
 @dataclass(frozen=True)

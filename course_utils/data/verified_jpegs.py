@@ -13,7 +13,7 @@ import numpy as np
 
 from course_utils.data.jpeg_dataset import JpegDataset, Sample, Transform, decode_image
 from course_utils.data.pack import LABELS_NAME, BrokenSampleError, ChangedFileError, PackError, unique_fields
-from course_utils.data.zips import FileStatus, named, read_regular_file, without_waiting
+from course_utils.data.zips.regular_file import FileStatus, named, read_regular_file, without_waiting
 from course_utils.paths import MANIFEST
 from course_utils.system import retry_transient
 

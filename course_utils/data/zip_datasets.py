@@ -19,7 +19,7 @@ from course_utils.data.pack_access import (
     require_images,
     require_labels,
 )
-from course_utils.data.zips import RegularZipFile
+from course_utils.data.zips.zip_file import RegularZipFile
 
 
 class _Member(NamedTuple):

@@ -55,8 +55,8 @@ class Staging:
         if not self.plan.exists():
             if forms := [form for form in FORMS if (self.out / form).exists()]:
                 raise SetupError(
-                    f"{self.out} already holds {', '.join(forms)} without a {MANIFEST}. Nothing was changed. "
-                    f"C{ELSEWHERE[1:]}, or keep the set that is there: "
+                    f"{self.out} already holds {', '.join(forms)} without a {MANIFEST}. Nothing was changed; "
+                    f"{ELSEWHERE}, or keep the set that is there: "
                     f"`python -m data_setup adopt --out {self.out}`."
                 )
             self.root.mkdir(exist_ok=True)
@@ -101,7 +101,7 @@ def is_finished(out: Path, identity: Identity) -> bool:
     if found != identity:
         raise SetupError(
             f"{out} holds {describe_identity(found)}; you asked for {describe_identity(identity)}. Nothing "
-            f"was changed. C{ELSEWHERE[1:]}, or move the old set away first."
+            f"was changed; {ELSEWHERE}, or move the old set away first."
         )
     if Staging(out).root.exists():  # of a command that was killed just before it would have removed it
         Staging(out).remove()

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from course_utils.data import RegularZipFile, open_regular_file, open_tar, zip_format
+from course_utils.data import RegularZipFile, open_regular_file, open_tar
+from course_utils.data.zips.zip_format import LOCAL, LOCAL_SIGNATURE
 from data_setup.format.errors import SetupError
 
 STORED, DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
@@ -121,11 +122,11 @@ def _data_offset(archive: RegularZipFile, member: zipfile.ZipInfo) -> int:
     would hide an image, or change its position and with it the label of each later one.
     """
     fd, at = archive.fp.fileno(), member.header_offset  # type: ignore[union-attr]  # it is open
-    header = os.pread(fd, zip_format.LOCAL.size, at) if at >= 0 else b""
-    signature, *_, name_size, extra_size = zip_format.LOCAL.unpack(header)
+    header = os.pread(fd, LOCAL.size, at) if at >= 0 else b""
+    signature, *_, name_size, extra_size = LOCAL.unpack(header)
     found, name = os.pread(fd, name_size, at + len(header)), member.filename
     # Without the UTF-8 flag a name is in the code page of DOS.
     names = name.encode("utf-8", "surrogateescape"), name.encode("cp437", "replace")
-    if signature != zip_format.LOCAL_SIGNATURE or found not in names:
+    if signature != LOCAL_SIGNATURE or found not in names:
         raise zipfile.BadZipFile(f"the entry of {name} in its directory points to something else")
     return at + len(header) + int(name_size + extra_size)

@@ -17,8 +17,10 @@ from grading.course.lesson import CHECKS_PACKAGE, Lesson, lesson_names
 from grading.course.result import Task, Versions
 from grading.course.result_store import ResultStore
 from grading.course.student_folder import check_folder
-from grading.sandbox import PRELOADED_MODULES, Limits, Sandbox, backends
-from grading.submission import Submission
+from grading.sandbox.client import PRELOADED_MODULES, Sandbox
+from grading.sandbox.isolation import backends
+from grading.sandbox.isolation.limits import Limits
+from grading.submission.files import Submission
 
 
 class Grading(Configurable):

@@ -22,8 +22,9 @@ from nbgrader.utils import is_grade, is_solution
 from course_utils.checks.core import Check
 from grading.course.imported_files import imported_files
 from grading.course.result import Versions
-from grading.notebook import grade_id
-from grading.submission import STUB, Submission
+from grading.notebook.cell_selection import grade_id
+from grading.submission.files import Submission
+from grading.submission.notebook_choice import STUB
 
 CHECKS_PACKAGE = "course_utils.checks"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade
 
-from grading.notebook import grade_id
+from grading.notebook.cell_selection import grade_id
 
 _HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
 _FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)

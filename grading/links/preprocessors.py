@@ -9,7 +9,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
 from course_utils.start_page import MORE, LessonFacts, link_back, links_of, read_facts
-from grading.course import lesson_names
+from grading.course.lesson import lesson_names
 from grading.links.glossary import PAGE, Glossary
 from grading.links.linker import Entry, Linker
 from grading.links.outward_links import to_book

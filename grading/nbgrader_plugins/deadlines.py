@@ -10,7 +10,8 @@ from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 from nbgrader.plugins import BasePlugin
 from nbgrader.utils import parse_utc
 
-from grading.course import Course, Grading, LateWork, Task
+from grading.course.config import Course, Grading
+from grading.course.result import LateWork, Task
 
 SECONDS_PER_DAY = 24 * 3600
 

@@ -8,8 +8,9 @@ from typing import Any
 import nbformat
 from nbconvert.exporters import NotebookExporter
 
-from grading.course import Task, course_of
-from grading.scoring import up_to_date_result
+from grading.course.config import course_of
+from grading.course.result import Task
+from grading.scoring.local import up_to_date_result
 
 
 class SubmissionExporter(NotebookExporter):

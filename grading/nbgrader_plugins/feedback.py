@@ -9,7 +9,8 @@ from nbgrader.converters import GenerateFeedback
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 
-from grading.course import Course, Task
+from grading.course.config import Course
+from grading.course.result import Task
 from grading.nbgrader_plugins.gradebook import error_messages
 
 

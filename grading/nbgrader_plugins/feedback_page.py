@@ -10,7 +10,8 @@ from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 from traitlets.config import Config
 
-from grading.course import Task, course_of
+from grading.course.config import course_of
+from grading.course.result import Task
 from grading.nbgrader_plugins.feedback_summary import summarise
 from grading.nbgrader_plugins.highlighting import Highlighter
 

@@ -11,9 +11,12 @@ import msgspec
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
-from grading.course import Course, RefusedSubmissionError, Result, Task, Titles, titles_of
-from grading.notebook import grade_id
-from grading.submission import STAMP
+from grading.course.config import Course
+from grading.course.result import Result, Task
+from grading.course.student_folder import RefusedSubmissionError
+from grading.course.titles import Titles, titles_of
+from grading.notebook.cell_selection import grade_id
+from grading.submission.sanitize import STAMP
 
 NO_ANSWER = "No response."  # nbgrader's own comment on an answer that was not changed
 

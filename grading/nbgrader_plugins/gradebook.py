@@ -14,10 +14,11 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 
-from grading.course import Course, Task, course_at
+from grading.course.config import Course, course_at
+from grading.course.result import Task
 from grading.nbgrader_plugins import deadlines
 from grading.nbgrader_plugins.optional_exercises import store_maxima
-from grading.submission import STAMP, sanitize_folder
+from grading.submission.sanitize import STAMP, sanitize_folder
 
 SECRET = "submission_secret.txt"  # names a submission's feedback in the exchange
 

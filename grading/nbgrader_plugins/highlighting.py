@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from nbconvert.filters import Highlight2HTML
 
-from grading.scoring import Bounds, Exceeded, run_bounded
+from grading.scoring.bounded import Bounds, Exceeded, run_bounded
 
 BOUNDS = Bounds(cpu_seconds=2)  # of a cell; honest ones take milliseconds
 PAGE_SECONDS = 20.0

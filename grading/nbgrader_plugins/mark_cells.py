@@ -8,8 +8,9 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
 
-from course_utils.validation import mark_demonstration
-from grading.notebook import is_setup, state_version
+from course_utils.validation.demonstrations import mark_demonstration
+from grading.notebook.cell_selection import is_setup
+from grading.notebook.release_version import state_version
 
 
 class MarkCells(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no type information

@@ -17,7 +17,8 @@ from typing import NamedTuple
 from nbgrader.api import Gradebook, MissingEntry, Student
 
 from course_utils.system import write_atomically
-from grading.course import Course, Task
+from grading.course.config import Course
+from grading.course.result import Task
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # how formulas begin, in full width, too
 Row = list[object]

@@ -10,9 +10,10 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import compute_checksum, is_grade
 
-from grading.course import Course, Task, course_of
-from grading.notebook import grade_id
-from grading.scoring import up_to_date_result
+from grading.course.config import Course, course_of
+from grading.course.result import Task
+from grading.notebook.cell_selection import grade_id
+from grading.scoring.local import up_to_date_result
 
 
 def store_maxima(course: Course, lesson: str) -> None:

@@ -9,9 +9,10 @@ from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from course_utils.checks.core import wrap
-from grading.course import CellOutput, Exercise, Result, Task, course_of
-from grading.notebook import grade_id
-from grading.scoring import up_to_date_result
+from grading.course.config import course_of
+from grading.course.result import CellOutput, Exercise, Result, Task
+from grading.notebook.cell_selection import grade_id
+from grading.scoring.local import up_to_date_result
 
 NOT_JUDGED = "This cell has not been judged."
 

@@ -13,8 +13,8 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config.loader import PyFileConfigLoader
 
 from course_utils.start_page import INDEX, MORE
-from grading.course import lesson_names
-from grading.links import PAGE
+from grading.course.lesson import lesson_names
+from grading.links.glossary import PAGE
 
 MINE = "my_files"  # who tries the lessons keeps files of their own there; no release touches them
 SUMS = "SHA256SUMS"  # digests of a release's files, in the format of `sha256sum --check`

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
-from course_utils.validation import meaning
+from course_utils.validation.definitions import meaning
 
 
 def grade_id(cell: NotebookNode) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from nbformat import NotebookNode
 from nbgrader.utils import is_locked, is_solution
 
-from course_utils.validation import meaning
+from course_utils.validation.definitions import meaning
 from grading.notebook.cell_selection import grade_id
 from grading.notebook.submitted_cells import SubmittedCell
-from grading.submission import Finding
+from grading.submission.findings import Finding
 
 
 def _same_name(submitted: SubmittedCell, cell: NotebookNode) -> bool:

@@ -15,9 +15,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 from nbgrader.utils import is_grade, is_solution
 
-from course_utils.validation import defined_names, extract_definitions, free_names, meaning
+from course_utils.validation.definitions import defined_names, extract_definitions, free_names, meaning
 from grading.notebook.cell_selection import grade_id
-from grading.submission import Finding
+from grading.submission.findings import Finding
 
 ELSEWHERE = "# The answer stands in a cell of its own."
 OWN = "own-"  # begins the ids of a student's own cells

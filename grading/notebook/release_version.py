@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
-from grading.submission import OTHER_VERSION, Finding
+from grading.submission.findings import OTHER_VERSION, Finding
 
 KEY = "course_version"
 _A_VERSION = re.compile(r"\d+(\.\d+){0,3}")

@@ -15,13 +15,13 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.utils import is_locked, is_solution
 
-from course_utils.validation import meaning
+from course_utils.validation.definitions import meaning
 from grading.notebook.cell_selection import grade_id, is_setup
 from grading.notebook.markdown_html import safe_markdown
 from grading.notebook.matching import compare_cells, pair_cells
 from grading.notebook.misplaced import OWN, place_answers
 from grading.notebook.submitted_cells import SubmittedCell, read_cells
-from grading.submission import Finding
+from grading.submission.findings import Finding
 
 MAX_FORMATTED = 500_000  # characters, inline pictures included; longer texts are shown as they are
 LOST = "# This cell was missing in the submission."

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from grading.submission import Finding
+from grading.submission.findings import Finding
 
 _CONFLICT = re.compile(
     r"^<{7}(?: [^\n]*)?\n(?P<first>.*?)(?:^\|{7}(?: [^\n]*)?\n.*?)?^={7}\n.*?^>{7}(?: [^\n]*)?(?:\n|\Z)",

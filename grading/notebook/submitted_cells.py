@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from grading.notebook.release_version import compare_python, compare_version
 from grading.notebook.salvage import salvage
 from grading.notebook.text_encoding import UTF_8, decode_text
-from grading.submission import Finding
+from grading.submission.findings import Finding
 
 MAX_BYTES = 112 * 2**20  # nearly all of a large notebook are outputs, which are not read
 MAX_CELLS, MAX_NAME = 2000, 100

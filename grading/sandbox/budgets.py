@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from grading.sandbox.isolation import Limits
+from grading.sandbox.isolation.limits import Limits
 from grading.sandbox.steps import Reply, Step
 
 # Cells run again after a crash; with all exercises' own time this bounds the whole submission.

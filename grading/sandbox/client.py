@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from grading.sandbox.budgets import Budgets
-from grading.sandbox.isolation import Limits
+from grading.sandbox.isolation.limits import Limits
 from grading.sandbox.running_submission import RunningSubmission
 from grading.sandbox.server_process import START_SECONDS, GraderFaultError, ServerProcess
 from grading.sandbox.steps import Reply, Step, definitions

@@ -21,16 +21,10 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 
 from grading.sandbox.control import answer_all
-from grading.sandbox.isolation import (
-    TOO_MANY_PROCESSES,
-    TOO_MUCH_MEMORY,
-    Limits,
-    exceeds_memory,
-    namespaces,
-    processes_below,
-    processor_seconds,
-    reset_inherited,
-)
+from grading.sandbox.isolation import namespaces
+from grading.sandbox.isolation.inherited import reset_inherited
+from grading.sandbox.isolation.limits import TOO_MANY_PROCESSES, TOO_MUCH_MEMORY, Limits
+from grading.sandbox.isolation.usage import exceeds_memory, processes_below, processor_seconds
 from grading.sandbox.protocol import SIGNALED, Channel, ControlMessage, Ending, Setup
 from grading.sandbox.submission_process import PRIVATE, run_submission
 from grading.sandbox.worker import make_shell

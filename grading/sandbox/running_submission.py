@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from course_utils.checks.world import BaseWorld, WorldServer
-from grading.sandbox.isolation import Limits
+from course_utils.checks.world.server import WorldServer
+from course_utils.checks.world.state import BaseWorld
+from grading.sandbox.isolation.limits import Limits
 from grading.sandbox.protocol import (
     HOME,
     MAX_PICTURE_BYTES,

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from grading.sandbox.control import ControlError, ask
-from grading.sandbox.isolation import Group, Limits, create_group, sandbox_command
+from grading.sandbox.isolation.backends import sandbox_command
+from grading.sandbox.isolation.cgroups import Group, create_group
+from grading.sandbox.isolation.limits import Limits
 from grading.sandbox.protocol import ControlMessage, Setup
 
 START_SECONDS = 180

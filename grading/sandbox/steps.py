@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from course_utils.checks.world import BaseWorld
-from course_utils.validation import extract_definitions, meaning
+from course_utils.checks.world.state import BaseWorld
+from course_utils.validation.definitions import extract_definitions, meaning
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,10 @@ from typing import Any, NoReturn
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from grading.sandbox.isolation import (
-    Limits,
-    apply_limits,
-    counts_processes_by_namespace,
-    install_call_filter,
-    join_new_session_keyring,
-    namespaces,
-)
+from grading.sandbox.isolation import namespaces
+from grading.sandbox.isolation.call_filter import install_call_filter
+from grading.sandbox.isolation.inherited import join_new_session_keyring
+from grading.sandbox.isolation.limits import Limits, apply_limits, counts_processes_by_namespace
 from grading.sandbox.protocol import (
     HOME,
     SIGNALED,

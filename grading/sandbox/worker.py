@@ -23,8 +23,8 @@ from traitlets import Bytes, List, Type
 from traitlets.config import Config
 
 from course_utils.checks.core import Check, crash_report, evidence
-from course_utils.checks.world import Handle
-from course_utils.validation import extract_definitions
+from course_utils.checks.world.handle import Handle
+from course_utils.validation.definitions import extract_definitions
 from grading.sandbox.left_running import stop_threads, stop_timers, stop_tracing
 from grading.sandbox.protocol import (
     MAX_PICTURE_BYTES,

@@ -18,7 +18,7 @@ from typing import Generic, NoReturn, TypeVar
 
 import msgspec
 
-from grading.sandbox import GraderFaultError
+from grading.sandbox.server_process import GraderFaultError
 
 T = TypeVar("T")
 # A process that is killed otherwise, or hangs, is not the data's fault: it is started once more.

@@ -13,10 +13,12 @@ from typing import NamedTuple
 
 from nbformat import NotebookNode
 
-from course_utils.validation import extract_definitions
-from grading.course import GRADER_FAULT, Exercise, Lesson
-from grading.notebook import cells_to_run, grade_id
-from grading.sandbox import Reply, Sandbox, Step
+from course_utils.validation.definitions import extract_definitions
+from grading.course.lesson import Lesson
+from grading.course.result import GRADER_FAULT, Exercise
+from grading.notebook.cell_selection import cells_to_run, grade_id
+from grading.sandbox.client import Sandbox
+from grading.sandbox.steps import Reply, Step
 from grading.scoring.judge import Judge
 
 Sandboxes = tuple[Sandbox, Sandbox]

@@ -11,9 +11,11 @@ import numpy as np
 from nbformat import NotebookNode
 
 from course_utils.checks.core import NO_ANSWER, Inputs, Mistake, Truth, evidence
-from grading.course import GRADER_FAULT, Exercise, Lesson
-from grading.notebook import grade_id
-from grading.sandbox import GraderFaultError, Handout, Reply
+from grading.course.lesson import Lesson
+from grading.course.result import GRADER_FAULT, Exercise
+from grading.notebook.cell_selection import grade_id
+from grading.sandbox.server_process import GraderFaultError
+from grading.sandbox.steps import Handout, Reply
 from grading.scoring.bounded import Exceeded, run_bounded
 
 ANSWER = "_answer"

@@ -16,8 +16,12 @@ from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 from course_utils.system import die_with_parent, take_share, usable_cores
-from grading.course import GRADER_FAULT, Course, Result, ResultStore, Task, course_at
-from grading.sandbox import GraderFaultError, NoSandboxError, backends
+from grading.course.config import Course, course_at
+from grading.course.result import GRADER_FAULT, Result, Task
+from grading.course.result_store import ResultStore
+from grading.sandbox.isolation import backends
+from grading.sandbox.isolation.backends import NoSandboxError
+from grading.sandbox.server_process import GraderFaultError
 from grading.scoring.examination import Sandboxes
 from grading.scoring.scorer import fault, grade
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from course_utils.validation import defined_names, extract_definitions
-from grading.course import CellOutput, Exercise, Lesson
-from grading.notebook import cells_to_run
-from grading.submission import Finding
+from course_utils.validation.definitions import defined_names, extract_definitions
+from grading.course.lesson import Lesson
+from grading.course.result import CellOutput, Exercise
+from grading.notebook.cell_selection import cells_to_run
+from grading.submission.findings import Finding
 
 _MISSING = re.compile(r"name '(\w+)' is not defined")
 

@@ -7,10 +7,11 @@ from typing import Any
 import msgspec
 import nbformat
 
-from grading.course import Lesson
-from grading.notebook import Restored, restore_notebook
+from grading.course.lesson import Lesson
+from grading.notebook.restore import Restored, restore_notebook
 from grading.scoring.bounded import Exceeded, run_bounded
-from grading.submission import Finding, Submission
+from grading.submission.files import Submission
+from grading.submission.findings import Finding
 
 
 class _Read(msgspec.Struct):

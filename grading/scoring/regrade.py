@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeGuard
 
-from grading.course import GRADER_FAULT, Exercise, Result, Summary
+from grading.course.result import GRADER_FAULT, Exercise, Result, Summary
 from grading.scoring.report import table
 
 

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from course_utils.checks.core import NOT_WRITTEN_YET
-from grading.course import LateWork, Summary
+from grading.course.result import LateWork, Summary
 from grading.scoring.scorer import STATUSES
-from grading.submission import OTHER_VERSION
+from grading.submission.findings import OTHER_VERSION
 
 BAR_WIDTH, MAX_CELL_WIDTH = 40, 120
 NUMBERS = re.compile(r"\d(?:[\d:. -]*\d)?")

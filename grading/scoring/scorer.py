@@ -11,21 +11,15 @@ from datetime import UTC, datetime
 
 from nbformat import NotebookNode
 
-from grading.course import (
-    GRADER_FAULT,
-    CellOutput,
-    Exercise,
-    FindingEntry,
-    Lesson,
-    Provenance,
-    Result,
-)
-from grading.notebook import cells_to_run
-from grading.sandbox import Reply
+from grading.course.lesson import Lesson
+from grading.course.result import GRADER_FAULT, CellOutput, Exercise, FindingEntry, Provenance, Result
+from grading.notebook.cell_selection import cells_to_run
+from grading.sandbox.steps import Reply
 from grading.scoring.examination import Sandboxes, examine, unreadable
 from grading.scoring.missing_names import find_missing_names
 from grading.scoring.notebook_reader import read_notebook
-from grading.submission import Finding, Submission
+from grading.submission.files import Submission
+from grading.submission.findings import Finding
 
 # The first that applies is the status of a submission.
 STATUSES = (GRADER_FAULT, "tampered", "damaged", "timed out", "crashed", "wrong", "right")

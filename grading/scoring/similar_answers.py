@@ -15,7 +15,8 @@ from itertools import combinations
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from grading.course import Lesson, Result
+from grading.course.lesson import Lesson
+from grading.course.result import Result
 from grading.scoring.report import printable
 
 # Pieces of an answer are runs of so many words and signs; fewer rare pieces than that say nothing.

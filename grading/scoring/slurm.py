@@ -17,8 +17,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypedDict
 
-from grading.course import Course, ResultStore, Task, course_at
-from grading.sandbox import NoSandboxError
+from grading.course.config import Course, course_at
+from grading.course.result import Task
+from grading.course.result_store import ResultStore
+from grading.sandbox.isolation.backends import NoSandboxError
 from grading.scoring.local import run_and_store
 from grading.scoring.scorer import fault
 

@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from grading.course import differing_files, installed_course
+from grading.course.installed_copy import differing_files, installed_course
 from grading.site.commands import DeployError, run
 from grading.site.course_folder import revision
 from grading.site.deployment import Site

@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from course_utils.update import merge_driver
+from course_utils.update.repository import merge_driver
 
 STUDENT_EXTENSIONS_OFF = ("formgrader", "create-assignment", "course-list")
 LAPTOP_EXTENSIONS_OFF = (*STUDENT_EXTENSIONS_OFF, "assignment-list")  # there is no exchange

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypedDict
 
-from course_utils.exchange import ExchangeCollect
+from course_utils.exchange.explicit_root import ExchangeCollect
 from grading.submission.findings import Finding
 from grading.submission.folder_reader import read_folder
 from grading.submission.sanitize import (

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from course_utils.paths import data_dir
 from course_utils.system import usable_cores
-from grading.course import lesson_names
-from grading.nbgrader_plugins import generate_release
+from grading.course.lesson import lesson_names
+from grading.nbgrader_plugins.release import generate_release
 
 COURSE = Path(__file__).parents[2]
 STOCK = """

@@ -12,7 +12,10 @@ import threading
 import time
 
 from course_utils.system import take_share
-from grading.sandbox import Limits, Sandbox, Step, backends
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation import backends
+from grading.sandbox.isolation.limits import Limits
+from grading.sandbox.steps import Step
 
 COMPUTE = """
 import time

@@ -8,7 +8,7 @@ import pytest
 from book.lesson_pages import LessonPage
 from book.teachers.guide import read_guide
 from book.teachers.lesson_parts import exercises
-from course_utils.quiz import questions_of
+from course_utils.quiz.questions import questions_of
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, code_cells, read
 
 WORDS, CELLS, NAMES, LINES = 3_000, 32, 12, 25

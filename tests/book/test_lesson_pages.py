@@ -7,7 +7,7 @@ import pytest
 from nbgrader.utils import is_grade, is_solution
 
 from book.lesson_pages import ALT_LENGTH, LessonPage, alternative_text, with_formulas, with_page_links
-from grading.links import PackageNames
+from grading.links.package_names import PackageNames
 from tests.lessons.lesson import COURSE, Lesson, code_cells, read
 
 

@@ -1,11 +1,11 @@
-"""Each room has a page, and what two rooms offer is described once."""
+"""Each room that others import by its door has a page."""
 
 import importlib
 import inspect
 import re
 
 from book.cross_references import link_names, rooms_by_name
-from book.room_pages import offered, room_names, room_page, summary
+from book.room_pages import offered, room_names, summary
 from tests.lessons.lesson import COURSE
 
 
@@ -13,15 +13,6 @@ def test_every_room_that_lessons_import_has_a_page_and_no_other():
     names = room_names(COURSE)
     assert {"course_utils.data", "course_utils.paths", "course_utils.distributed.batch"} <= set(names)
     assert not [name for name in names if "checks" in name or "grading" in name]
-
-
-def test_names_of_an_outer_room_are_left_out_on_the_inner_page():
-    shared = set(offered(COURSE, "course_utils.data")) & set(offered(COURSE, "course_utils.data.zips"))
-    page = room_page(COURSE, "course_utils.data.zips")
-    [line] = [line for line in page.splitlines() if "exclude" in line]
-    assert shared == set(line.partition(": ")[2].split(", "))
-    assert "described with [`course_utils.data`](course_utils.data.md)" in page
-    assert "exclude" not in room_page(COURSE, "course_utils.data")
 
 
 def linked(text: str, described: str = "course_utils.data.x") -> str:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from course_utils.clinic import patients
+from course_utils.clinic.ward import patients
 
 
 def expected(script: Path) -> list[str]:

@@ -10,8 +10,7 @@ from nbgrader.apps import NbGraderAPI, NbGraderApp
 from nbgrader.exchange import ExchangeFactory
 from traitlets.config import Config
 
-from course_utils.exchange import ExchangeReleaseAssignment
-from course_utils.exchange.explicit_root import NO_EXCHANGE, UNSET
+from course_utils.exchange.explicit_root import NO_EXCHANGE, UNSET, ExchangeReleaseAssignment
 from grading import cli
 from grading.site.templates import student_settings
 from tests.lessons.lesson import COURSE
@@ -109,7 +108,7 @@ def test_the_formgrader_shows_that_no_folder_is_set(course, monkeypatch):
     monkeypatch.chdir(course)
     config = Config()
     config.CourseDirectory.root, config.CourseDirectory.course_id = str(course), "toy"
-    config.ExchangeFactory.list = "course_utils.exchange.ExchangeList"
+    config.ExchangeFactory.list = "course_utils.exchange.explicit_root.ExchangeList"
     config.ExchangeFactory.release_assignment = ExchangeReleaseAssignment
     api = NbGraderAPI(config=config)
     assert (api.exchange_missing, api.exchange_root) == (True, UNSET)

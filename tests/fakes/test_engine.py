@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_utils.checks.world import BaseWorld, Part, WorldError, open_world
+from course_utils.checks.world.handle import WorldError
+from course_utils.checks.world.server import open_world
+from course_utils.checks.world.state import BaseWorld, Part
 from course_utils.fakes.cuda import FakeCuda, HostBatch
 from course_utils.fakes.engine import FOR_USERS, GpuEngine
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from grading.course import Task
 from grading.course.config import Course
+from grading.course.result import Task
 from grading.nbgrader_plugins import feedback
 from grading.sandbox.isolation.backends import NoSandboxError, choose
 from tests.grading.attacks import damage, fake, learn, tamper

@@ -8,7 +8,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from grading import cli
-from grading.course import Task
+from grading.course.result import Task
 from tests.grading.notebook.test_honest_work import CHANGES, ENCODINGS, in_format_3
 from tests.grading.toy_course import LESSON, make_course, submit
 

@@ -8,7 +8,9 @@ import pytest
 from nbgrader.api import Gradebook
 
 from grading import cli
-from grading.course import Course, ResultStore, Task
+from grading.course.config import Course
+from grading.course.result import Task
+from grading.course.result_store import ResultStore
 from grading.sandbox import protocol
 from grading.sandbox.isolation import backends
 from grading.sandbox.isolation.backends import NoSandboxError, choose

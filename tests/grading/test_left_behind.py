@@ -8,7 +8,8 @@ import pytest
 from grading.answers.bank import answers
 from grading.course.lesson import Lesson
 from grading.sandbox.client import Sandbox
-from grading.sandbox.isolation import Limits, backends
+from grading.sandbox.isolation import backends
+from grading.sandbox.isolation.limits import Limits
 from grading.scoring.examination import Sandboxes, examine
 from tests.grading.attacks.fake import SOCKET
 from tests.grading.scoring.single_answer import LESSON_OF, grade_answer

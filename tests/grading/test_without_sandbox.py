@@ -3,7 +3,7 @@
 import pytest
 
 from grading import cli
-from grading.course import Task
+from grading.course.result import Task
 from grading.sandbox.isolation import backends
 from tests.grading.toy_course import LESSON, make_course, submit
 

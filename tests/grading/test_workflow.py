@@ -10,7 +10,9 @@ from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
 
 from grading import cli
-from grading.course import MixedVersionsError, Task, course_at
+from grading.course.config import course_at
+from grading.course.installed_copy import MixedVersionsError
+from grading.course.result import Task
 from tests.grading.toy_course import LESSON, TOY, make_course, submit
 
 

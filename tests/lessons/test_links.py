@@ -9,7 +9,8 @@ import pytest
 
 from book.room_pages import room_names
 from course_utils.start_page import INDEX, without_links
-from grading.links import PAGE, Glossary, PackageNames
+from grading.links.glossary import PAGE, Glossary
+from grading.links.package_names import PackageNames
 from grading.site import student_repository
 from tests.lessons.lesson import COURSE, LESSONS, OPTIONAL, Lesson, code_cells, read
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
-from course_utils.validation import extract_definitions
-from grading.notebook import cells_to_run
+from course_utils.validation.definitions import extract_definitions
+from grading.notebook.cell_selection import cells_to_run
 from tests.lessons.lesson import Lesson, code_cells, read
 
 NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

@@ -2,8 +2,7 @@ import tomllib
 
 import pytest
 
-from course_utils.quiz import check, questions_of
-from course_utils.quiz.questions import ANSWERS
+from course_utils.quiz.questions import ANSWERS, check, questions_of
 
 LESSONS = sorted(tomllib.loads(ANSWERS.read_text()))
 

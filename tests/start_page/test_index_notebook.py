@@ -10,7 +10,7 @@ import pytest
 from course_utils.start_page import machine_notes as notes
 from course_utils.start_page.__main__ import main
 from course_utils.start_page.index_notebook import INDEX, write_index
-from course_utils.update import merge_notebooks
+from course_utils.update.merge import merge_notebooks
 from tests.start_page.lessons import WRITTEN, exercise, passed, save_lesson
 
 

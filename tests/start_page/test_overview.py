@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from course_utils.start_page.exercise_state import State
 from course_utils.start_page.lesson_progress import find_lessons
 from course_utils.start_page.overview import course_overview
-from course_utils.train_script import LOG
+from course_utils.train_script.log import LOG
 from course_utils.train_script.measuring import Line
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read
 from tests.start_page.lessons import (

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_utils.update import merge_notebooks
+from course_utils.update.merge import merge_notebooks
 
 
 def cell(name: str, source: str, kind: str = "code", **metadata) -> dict:

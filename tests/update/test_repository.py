@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.update import UpdateError, merge_driver, update_clone
+from course_utils.update.repository import UpdateError, merge_driver, update_clone
 
 LESSON = "notebooks/00_lesson/00_lesson.ipynb"
 

@@ -9,7 +9,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.validator import Validator
 from traitlets.config.loader import PyFileConfigLoader
 
-from course_utils.validation import mark_demonstration
+from course_utils.validation.demonstrations import mark_demonstration
 from tests.lessons.lesson import COURSE, LESSONS
 
 GRADED = {

@@ -19,7 +19,9 @@ import numpy as np
 
 from course_utils.checks.core import evidence
 from course_utils.checks.core.student_output import each_line_once
-from course_utils.checks.world import BaseWorld, Handle, open_world
+from course_utils.checks.world.handle import Handle
+from course_utils.checks.world.server import open_world
+from course_utils.checks.world.state import BaseWorld
 from course_utils.system import LIBRARY_PREFIXES, threads_of_cells
 
 NO_ANSWER = "no_answer_found"  # the name of the mistake where no cell defines what the check asks for

@@ -10,7 +10,8 @@ from torch.utils.data import Dataset, Sampler
 
 from course_utils.checks.core import Truth, evidence, type_name
 from course_utils.checks.gpu_pipelining._dropped_samples import BatchRecord, Case, EpochRecord
-from course_utils.checks.world import BaseWorld, Handle, served
+from course_utils.checks.world.handle import Handle
+from course_utils.checks.world.state import BaseWorld, served
 
 IMAGE_SHAPE = (3, 6, 5)
 Sample = tuple[torch.Tensor | None, int]

@@ -27,7 +27,7 @@ from course_utils.checks.gpu_pipelining._dropped_samples import (
     expect_epoch,
     shows_images_of,
 )
-from course_utils.checks.world import Handle
+from course_utils.checks.world.handle import Handle
 
 Collate = Callable[..., Any]
 GoodBatches = Callable[..., Iterable[Any]]

@@ -9,7 +9,8 @@ import numpy as np
 
 from course_utils.checks.core import Inputs, Mistake, Truth, type_name
 from course_utils.checks.gpu_pipelining._timer_rules import ADVICE, KNOWN_MISTAKES, Case, MachineTimes, warm
-from course_utils.checks.world import BaseWorld, Handle, Part
+from course_utils.checks.world.handle import Handle
+from course_utils.checks.world.state import BaseWorld, Part
 from course_utils.fakes import FOR_USERS, MachineEngine, ScriptedMachine
 
 TOLERANCE = 0.001  # of a right time, which the rule below gives exactly

@@ -8,7 +8,8 @@ from typing import Any, TypedDict
 import numpy as np
 
 from course_utils.checks.core import NOT_WRITTEN_YET, Attempt, Inputs, Mistake, Truth, attempt, value_of
-from course_utils.checks.world import BaseWorld, Handle, Part
+from course_utils.checks.world.handle import Handle
+from course_utils.checks.world.state import BaseWorld, Part
 from course_utils.fakes import FOR_USERS, DeviceBatch, FakeCuda, GpuEngine, HostBatch
 
 FARTHEST_AHEAD = 8

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from course_utils.checks.core import Truth
-from course_utils.checks.world import BaseWorld, Handle, Oracle, served
+from course_utils.checks.world.handle import Handle
+from course_utils.checks.world.state import BaseWorld, Oracle, served
 
 # The datasets by number: two with a transform, one without, one for each other kind of collection, and one
 # whose collection is empty.

@@ -12,7 +12,8 @@ import torch
 from torch.utils.data import Dataset
 
 from course_utils.checks.core import Inputs, Truth, salted_hash, type_name
-from course_utils.checks.world import BaseWorld, Handle, Oracle, served
+from course_utils.checks.world.handle import Handle
+from course_utils.checks.world.state import BaseWorld, Oracle, served
 from course_utils.system import fork_by_default
 
 

@@ -20,7 +20,7 @@ from course_utils.checks.input_pipeline._collections import (
     World,
 )
 from course_utils.checks.input_pipeline._returned_samples import judge_negative_indices, judge_samples
-from course_utils.checks.world import Handle
+from course_utils.checks.world.handle import Handle
 
 
 class Found(TypedDict):

@@ -21,7 +21,7 @@ from course_utils.checks.input_pipeline._trainings import (
     World,
     run_trainings,
 )
-from course_utils.checks.world import Handle
+from course_utils.checks.world.handle import Handle
 
 
 def make(rng: np.random.Generator, workers: bool = True) -> tuple[Inputs, Truth]:

@@ -7,7 +7,8 @@ import torch
 from torch.utils.data import Dataset
 
 from course_utils.checks.core import Truth
-from course_utils.checks.world import BaseWorld, Handle, Oracle, served
+from course_utils.checks.world.handle import Handle
+from course_utils.checks.world.state import BaseWorld, Oracle, served
 
 # The clock of `benchmark`, which reads it at the start of an epoch, after its first batch and at its end.
 CLOCK = "course_utils.measure.loader_benchmark.perf_counter"

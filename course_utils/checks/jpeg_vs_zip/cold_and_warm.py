@@ -27,7 +27,7 @@ from course_utils.checks.jpeg_vs_zip._rates import (
     warm_epochs,
 )
 from course_utils.checks.jpeg_vs_zip._timed_epochs import CLOCK, CountingDataset, Timing, World
-from course_utils.checks.world import Handle
+from course_utils.checks.world.handle import Handle
 from course_utils.storage import page_cache
 from course_utils.system import fork_by_default
 

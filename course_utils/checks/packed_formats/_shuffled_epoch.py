@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from course_utils.checks.core import Mistake, Truth
-from course_utils.checks.world import BaseWorld, Oracle, served
+from course_utils.checks.world.state import BaseWorld, Oracle, served
 
 ZERO, NONE = 0, 1  # the tickets of samples that code may take for no sample
 

@@ -18,7 +18,7 @@ from course_utils.checks.packed_formats._shuffled_order import (
     expect_generator,
     expect_mixed,
 )
-from course_utils.checks.world import Handle
+from course_utils.checks.world.handle import Handle
 
 __all__ = ["World", "judge", "make", "probe", "stable"]
 

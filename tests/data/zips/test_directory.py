@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_utils.data import zip_format
+from course_utils.data.zips import zip_format
 from course_utils.data.zips.zip_index import ZipIndex
 
 MEMBERS = {f"img{i}.JPEG": bytes([i]) * i * 9 for i in range(4)}

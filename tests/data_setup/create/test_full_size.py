@@ -62,7 +62,7 @@ def test_other_sets_are_left_alone(full_size, tmp_path, capsys):
     shutil.copy(full_size / "zip_encoded/part0.zip", file)
     before = files_of(tmp_path)
     assert main(command(tmp_path)) == 1
-    assert "hoose another folder" in capsys.readouterr().err
+    assert "choose another folder" in capsys.readouterr().err
     assert files_of(tmp_path) == before
 
 

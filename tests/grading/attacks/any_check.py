@@ -112,7 +112,7 @@ file_recorder.FileRecorder.record = lambda *everything, **options: None
 """,
     "world_is_asked_nonsense": """
 import gc, threading
-from course_utils.checks.world import Handle
+from course_utils.checks.world.handle import Handle
 def ask():
     for _ in range(200):
         for handle in [one for one in gc.get_objects() if type(one) is Handle]:

@@ -11,7 +11,7 @@ import sys
 import pytest
 from nbgrader.api import Gradebook
 
-from grading.course import GRADER_FAULT, Task
+from grading.course.result import GRADER_FAULT, Task
 from grading.sandbox.isolation.backends import NoSandboxError, choose
 from tests.grading.attacks.attack import ALL_POINTS
 from tests.grading.hostile.folders import FOLDERS

@@ -20,14 +20,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from course_utils.checks.core import evidence
-from grading.course import GRADER_FAULT, ResultStore, Task
+from grading.course.result import GRADER_FAULT, Task
+from grading.course.result_store import ResultStore
 from grading.nbgrader_plugins.preprocessor import write_outputs
 from grading.sandbox.protocol import StepReply
 from grading.sandbox.running_submission import _reply
 from grading.sandbox.steps import Reply
 from grading.scoring import judge, local, notebook_reader
-from grading.submission import sanitize_folder
-from grading.submission.sanitize import STAMP, parse_stamp
+from grading.submission.sanitize import STAMP, parse_stamp, sanitize_folder
 from tests.grading.attacks.attack import ALL_POINTS
 from tests.grading.toy_course import LESSON, make_course, submit
 

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from grading.links import Entry, Glossary, Linker
+from grading.links.glossary import Glossary
+from grading.links.linker import Entry, Linker
 
 PAGE = """# Glossary
 <!-- page cache: cached pages -->

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from book.room_pages import room_names
-from grading.links import PAGE
+from grading.links.glossary import PAGE
 from grading.links.preprocessors import LinkText
 from tests.lessons.lesson import COURSE, Lesson, read
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grading.links import PackageNames, Place
+from grading.links.package_names import PackageNames, Place
 
 CODE = """
 from course_utils.checks import jpeg_vs_zip

@@ -7,7 +7,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from grading import cli
-from grading.course import Course, course_at
+from grading.course.config import Course, course_at
 from grading.nbgrader_plugins.deadlines import DeadlineError, store_due_dates
 from tests.grading.toy_course import LESSON, make_course, submit
 

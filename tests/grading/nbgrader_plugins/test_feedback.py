@@ -5,7 +5,9 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from grading.course import Lesson, Task, titles_of
+from grading.course.lesson import Lesson
+from grading.course.result import Task
+from grading.course.titles import titles_of
 from grading.nbgrader_plugins import feedback_page
 from grading.nbgrader_plugins.feedback_summary import summarise
 from grading.notebook.markdown_html import safe_markdown

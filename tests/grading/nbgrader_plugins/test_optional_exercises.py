@@ -8,7 +8,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from grading import cli
-from grading.course import course_at
+from grading.course.config import course_at
 from tests.grading.toy_course import LESSON, make_course, submit
 
 WRONG = "def total_of(numbers):\n    return 0"

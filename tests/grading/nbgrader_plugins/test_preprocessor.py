@@ -3,7 +3,7 @@
 import pytest
 from nbgrader.api import Gradebook
 
-from grading.course import Task
+from grading.course.result import Task
 from tests.grading.toy_course import LESSON, make_course, nbgrader, submit
 
 

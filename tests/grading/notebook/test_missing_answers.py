@@ -5,7 +5,7 @@ import sys
 import nbformat
 import pytest
 
-from grading.notebook import restore_notebook
+from grading.notebook.restore import restore_notebook
 from grading.sandbox.isolation import backends
 from grading.scoring.examination import examine
 from grading.scoring.report import mistakes, versions

@@ -9,8 +9,8 @@ import pytest
 
 from grading.sandbox import server_process
 from grading.sandbox.client import Sandbox
-from grading.sandbox.isolation import TOO_MUCH_MEMORY, backends, cgroups
-from grading.sandbox.isolation.limits import Limits
+from grading.sandbox.isolation import backends, cgroups
+from grading.sandbox.isolation.limits import TOO_MUCH_MEMORY, Limits
 from grading.sandbox.steps import Step
 
 COURSE = Path(__file__).parents[3]
@@ -58,7 +58,8 @@ def test_group_is_gone_when_the_sandbox_has_ended_with_its_processes(made):
 @group_of_this_machine
 def test_groups_of_a_killed_grader_are_removed_by_the_next():
     code = (
-        "import os\nfrom grading.sandbox.isolation import create_group, Limits\n"
+        "import os\nfrom grading.sandbox.isolation.cgroups import create_group\n"
+        "from grading.sandbox.isolation.limits import Limits\n"
         "print(*create_group(Limits()).folders, flush=True)\nos.kill(os.getpid(), 9)"
     )
     left = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=COURSE).stdout
@@ -161,7 +162,9 @@ top.rmdir()
 IN_A_JOB = """
 import os, sys
 from pathlib import Path
-from grading.sandbox import Sandbox, Step, server_process
+from grading.sandbox import server_process
+from grading.sandbox.client import Sandbox
+from grading.sandbox.steps import Step
 from grading.sandbox.isolation import cgroups
 from tests.grading.sandbox.test_cgroups import HOG, KIND, SMALL
 top = Path(sys.argv[1])

@@ -124,7 +124,7 @@ def test_of_the_grader_only_the_sandbox_room_is_visible(sandbox):
         "from course_utils.data import packed_images",
     ]
     listed, hidden, visible, lesson = sandbox.run([Step(*pair) for pair in enumerate(sources)], {}).values()
-    assert eval(listed.text) == ["__init__.py", "__init__.pyi", "sandbox"]
+    assert eval(listed.text) == ["__init__.py", "sandbox"]
     assert hidden.error == "ModuleNotFoundError: No module named 'grading.scoring'"
     assert (visible.error, lesson.error) == ("", "")
 

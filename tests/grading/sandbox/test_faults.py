@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from course_utils.checks.world import BaseWorld
+from course_utils.checks.world.state import BaseWorld
 from grading.sandbox import budgets, fork_server, server_process
 from grading.sandbox.client import Sandbox
 from grading.sandbox.isolation import backends
@@ -191,7 +191,9 @@ def test_more_crashes_than_exercises_skip_nothing(sandbox):
 
 
 RUN_UNPROTECTED = """
-from grading.sandbox import Limits, Sandbox, Step
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation.limits import Limits
+from grading.sandbox.steps import Step
 with Sandbox("none", (), Limits(cell_seconds=20)) as sandbox:
     steps = [Step(0, "import os\\nprint(open('data.txt').read(), os.getcwd() == os.path.expanduser('~'))")]
     print(sandbox.run(steps, {"data.txt": b"hello"})[0])

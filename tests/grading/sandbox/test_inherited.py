@@ -102,7 +102,8 @@ if os.geteuid() == 0:
     libc.syscall(SET_MEMPOLICY, 2, ctypes.byref(ctypes.c_ulong(1)), 64)
 """
 START = f"""
-from grading.sandbox import Sandbox, Step
+from grading.sandbox.client import Sandbox
+from grading.sandbox.steps import Step
 for kind in sys.argv[1:] or {KINDS}:
     with Sandbox(kind, ()) as sandbox:
         print(sandbox.run([Step(0, {REPORT!r})], {{}})[0].text)

@@ -7,15 +7,9 @@ import pytest
 
 from grading.sandbox import fork_server, server_process
 from grading.sandbox.client import Sandbox
-from grading.sandbox.isolation import (
-    TOO_MANY_PROCESSES,
-    TOO_MUCH_MEMORY,
-    backends,
-    limits,
-    usage,
-)
+from grading.sandbox.isolation import backends, limits, usage
 from grading.sandbox.isolation.cgroups import Group
-from grading.sandbox.isolation.limits import Limits
+from grading.sandbox.isolation.limits import TOO_MANY_PROCESSES, TOO_MUCH_MEMORY, Limits
 from grading.sandbox.steps import Step
 from tests.grading.ordinary_user import missing, run_as_ordinary_user
 
@@ -146,7 +140,9 @@ def test_unattached_system_v_memory_cannot_hold_much(sandbox):
 # In both backends, and without root.
 CELLS = [hog + WAIT for hog in HOGS.values()]
 RUN_HOGS = f"""
-from grading.sandbox import Limits, Sandbox, Step
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation.limits import Limits
+from grading.sandbox.steps import Step
 for kind in {KINDS}:
     with Sandbox(kind, (), {LIMITS!r}) as sandbox:
         replies = sandbox.run([Step(n, hog) for n, hog in enumerate({CELLS})], {{}})

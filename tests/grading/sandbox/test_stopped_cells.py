@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_utils.checks.core import evidence
-from course_utils.validation import extract_definitions
+from course_utils.validation.definitions import extract_definitions
 from grading.sandbox.client import Sandbox
 from grading.sandbox.isolation import backends
 from grading.sandbox.isolation.limits import Limits

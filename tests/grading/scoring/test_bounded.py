@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from grading.sandbox import GraderFaultError
+from grading.sandbox.server_process import GraderFaultError
 from grading.scoring.bounded import Bounds, Exceeded, run_bounded
 
 SMALL = Bounds(cpu_seconds=1, memory_mb=128, wall_seconds=600)

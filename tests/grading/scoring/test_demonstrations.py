@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbgrader.utils import is_solution
 
-from course_utils.validation import defined_names, extract_definitions
+from course_utils.validation.definitions import defined_names, extract_definitions
 from grading.course.lesson import Lesson
 from grading.notebook.cell_selection import cells_to_run
 from grading.sandbox.client import Sandbox

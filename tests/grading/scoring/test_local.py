@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from grading.course import ResultStore, Task
+from grading.course.result import Task
+from grading.course.result_store import ResultStore
 from grading.scoring import local, slurm
 from tests.grading.toy_course import LESSON, make_course, submit
 

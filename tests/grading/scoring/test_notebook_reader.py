@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_markdown_cell
 
-from grading.notebook import restore_notebook
+from grading.notebook.restore import restore_notebook
 from grading.scoring import bounded
 from grading.scoring.notebook_reader import read_notebook
 from tests.grading.toy_course import LESSON, make_course

@@ -2,7 +2,7 @@
 
 from grading.scoring import regrade, report
 from grading.scoring.scorer import _status
-from grading.submission import OTHER_VERSION, Finding
+from grading.submission.findings import OTHER_VERSION, Finding
 
 
 def _result(student, points, mistake="", status="", **provenance):

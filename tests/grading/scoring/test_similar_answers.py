@@ -3,7 +3,7 @@
 import pytest
 
 from grading.answers.bank import answers
-from grading.course import Lesson
+from grading.course.lesson import Lesson
 from grading.scoring import similar_answers
 from tests.grading.scoring.single_answer import LESSON_OF
 from tests.grading.toy_course import cell_of

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from grading.course import Course, Task
+from grading.course.config import Course
+from grading.course.result import Task
 from tests.grading.slurm_node import SlurmNode, missing
 from tests.grading.toy_course import LESSON, make_course, submit
 

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from grading.course import GRADER_FAULT, Course, ResultStore, Task
+from grading.course.config import Course
+from grading.course.result import GRADER_FAULT, Task
+from grading.course.result_store import ResultStore
 from grading.sandbox.isolation import backends
 from grading.scoring import slurm
 from tests.grading.toy_course import LESSON, make_course, submit

@@ -1,2 +1,0 @@
-from . import cli as cli
-from . import workflow as workflow

@@ -1,9 +1,0 @@
-from .client import PRELOADED_MODULES as PRELOADED_MODULES
-from .client import Sandbox as Sandbox
-from .isolation import Limits as Limits
-from .isolation import NoSandboxError as NoSandboxError
-from .isolation import backends as backends
-from .server_process import GraderFaultError as GraderFaultError
-from .steps import Handout as Handout
-from .steps import Reply as Reply
-from .steps import Step as Step
