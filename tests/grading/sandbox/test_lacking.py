@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from grading.sandbox.isolation import TOO_MANY_PROCESSES, TOO_MUCH_MEMORY, backends, usage
+from grading.sandbox.isolation import backends, usage
+from grading.sandbox.isolation.limits import TOO_MANY_PROCESSES, TOO_MUCH_MEMORY
 from tests.grading.ordinary_user import missing, run_as_ordinary_user
 
 if not backends.works("bwrap"):
@@ -41,7 +42,9 @@ def test_each_row_of_the_table_has_a_test_here():
 # As the ordinary user. A module that the fork server imports can change what it finds.
 BEGIN = """
 import os, pathlib, sys, tempfile
-from grading.sandbox import Limits, Sandbox, Step
+from grading.sandbox.client import Sandbox
+from grading.sandbox.isolation.limits import Limits
+from grading.sandbox.steps import Step
 from grading.sandbox.isolation import backends
 from tests.grading.modes.denied_calls import deny
 def run(source, module="", **limits):
