@@ -76,7 +76,7 @@ def _colours(data: bytes) -> np.ndarray:
 
 
 def probe(inputs: Inputs, training: Callable[[], Any]) -> AttemptOf[Found]:
-    """Run the script to its end; then anew, interrupted often and resumed with other batch sizes."""
+    """Run the script to its end, and again; then anew, interrupted twice, resumed with other batch sizes."""
     found: AttemptOf[Found] = attempt(lambda: _run(inputs, training()))
     return found
 
@@ -95,10 +95,10 @@ def _run(inputs: Inputs, text: Any) -> Found:  # noqa: ANN401 - whatever a stude
     files["data/zip_encoded/part0.zip"] = pack_bytes(images, dict(inputs["pairs"]))
     plans: list[Plan] = [
         {"place": "whole", "batch": BATCH, "until": 0},
-        {"place": "parts", "batch": BATCH, "until": train + BATCH},  # just behind the first epoch
+        {"place": "whole", "batch": BATCH + 2, "until": 0},  # nothing is left to train
+        {"place": "parts", "batch": BATCH, "until": train + 5 * BATCH},
         {"place": "parts", "batch": BATCH + 2, "until": 5 * (BATCH + 2)},
-        {"place": "parts", "batch": BATCH, "until": 5 * BATCH},
-        {"place": "parts", "batch": BATCH + 2, "until": 0},
+        {"place": "parts", "batch": BATCH, "until": 0},
     ]
     with folder_with(files) as folder:
         runs = run_all(folder, text, labels, train, plans if has_batch else plans[:1])
@@ -111,7 +111,7 @@ def _run(inputs: Inputs, text: Any) -> Found:  # noqa: ANN401 - whatever a stude
 def judge(truth: Truth, found: Evidence) -> str:
     """Check what was trained, then each cause of waiting, then what a resumed run trains."""
     value = value_of(found)
-    whole, *parts = value["runs"]
+    whole, *later = value["runs"]
     expect_no_shared_handle(whole["events"])
     _expect_no_crash(whole)
     expect_training(truth, whole)
@@ -122,13 +122,13 @@ def judge(truth: Truth, found: Evidence) -> str:
             "The script does not use BATCH as its batch size, which the check sets to other values: keep it."
         )
         raise Mistake("no_batch", message)
-    for run in parts:
+    for run in later:
         try:
             _expect_no_crash(run)
         except Mistake as mistake:
             message = f"Interrupted, or resumed with another batch size: {mistake.message}"
             raise Mistake("crash_when_resumed", message) from mistake
-    expect_resumed(truth, parts)
+    expect_resumed(truth, later)
     return (
         "The script trains and validates what it did, loads beside the training, lets bytes travel, "
         "waits for "

@@ -114,13 +114,13 @@ def _patch_tensors() -> None:
 
 
 def mark_pinned(tensor: torch.Tensor) -> None:
-    """Say that a tensor lies in page-locked memory."""
-    tensor._is_pinned = True  # type: ignore[attr-defined]
+    """Say that a tensor lies in page-locked memory; its views do too."""
+    tensor.untyped_storage().pinned = True  # type: ignore[attr-defined]
 
 
 def is_pinned(tensor: torch.Tensor, *_: object) -> bool:
     """Return whether a tensor lies in page-locked memory."""
-    return bool(getattr(tensor, "_is_pinned", False))
+    return getattr(tensor.untyped_storage(), "pinned", False)
 
 
 def _log_copy(tensor: torch.Tensor, non_blocking: bool) -> None:
@@ -158,10 +158,12 @@ def _is_available() -> bool:
 def _made_there(factory: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(factory)
     def make(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - as the original
-        device = options.get("device")
-        if device is None or torch.device(device).type != "cuda":
-            return factory(*arguments, **options)
-        kept = {name: value for name, value in options.items() if name not in ("device", "pin_memory")}
-        return factory(*arguments, **kept).as_subclass(OnDevice)
+        device, pinned = options.get("device"), options.pop("pin_memory", False)
+        if device is not None and torch.device(device).type == "cuda":
+            return factory(*arguments, **{**options, "device": "cpu"}).as_subclass(OnDevice)
+        made = factory(*arguments, **options)
+        if pinned:
+            mark_pinned(made)
+        return made
 
     return make

@@ -11,18 +11,19 @@ MORE = 12  # samples may be loaded and not trained: a checkpoint holds tens of a
 
 
 def expect_resumed(photographs: Photographs, runs: list[Run]) -> None:
-    """Expect that runs, each interrupted but the last, train each photograph once an epoch together.
+    """Expect what runs train that go on behind checkpoints.
 
-    What was trained after the last checkpoint is trained again.
+    The first goes on behind the last epoch. The others, each interrupted but the last, train each photograph
+    once an epoch together; what was trained after the last checkpoint is trained again.
 
     Raises:
         Mistake: Samples are lost or come twice, or are loaded again.
     """
     kept: list[int] = []
-    for number, run in enumerate(runs):
+    for number, run in enumerate(runs[1:]):
         numbers = numbers_of(photographs, [one for one in run["forwards"] if one["trains"]])
         saved = [event.value for event in run["events"] if event.kind == "saved"]
-        is_last = number == len(runs) - 1
+        is_last = run is runs[-1]
         if not number and not saved:
             raise Mistake(
                 "no_checkpoint",
@@ -38,13 +39,19 @@ def expect_resumed(photographs: Photographs, runs: list[Run]) -> None:
     if lost or len(kept) != EPOCHS * size:
         raise Mistake(
             "samples_twice_or_lost",
-            f"Interrupted three times and resumed with other batch sizes, the script trains {len(kept)} "
+            f"Interrupted twice and resumed with another batch size, the script trains {len(kept)} "
             "samples in "
             f"{EPOCHS} epochs of {size}, and {lost} that belong to an epoch are not in it. Steps are "
             "no position: "
             "let the checkpoint hold the epoch and how many of its samples are trained, and begin "
             "behind them "
             "in the same order.",
+        )
+    if again := sum(one["trains"] for one in runs[0]["forwards"]):
+        raise Mistake(
+            "last_epoch_again",
+            f"Started again after its last epoch, the script trains {again} more batches: the checkpoint at "
+            "the end of an epoch says that the next one begins.",
         )
 
 
