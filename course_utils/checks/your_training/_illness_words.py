@@ -16,6 +16,11 @@ def not_a_cause(said: str) -> Mistake | None:
 
 def misled(case: Case, said: str) -> Mistake:
     """Return the mistake of naming this cause for that script."""
+    if said in case["also"]:
+        return Mistake(
+            "later_in_the_table",
+            f"{said} is true of this script, but so is {case['cause']}, which comes first in the table.",
+        )
     if said in RESULT and said != case["cause"]:
         return _false_alarm(case, said)
     if case["cause"] in RESULT:
@@ -66,12 +71,6 @@ def _false_alarm(case: Case, said: str) -> Mistake:
 
 
 def _missed_result(case: Case, said: str) -> Mistake:
-    if case["slow"] == said:
-        return Mistake(
-            "slow_before_wrong",
-            f"This script is slow, and {said} is why; but its results are wrong, too ({case['cause']}). Look "
-            "for what makes results wrong first: a wrong training is not worth a speed.",
-        )
     orders, draws = case["evidence"]["orders"], case["evidence"]["draws"]
     if case["cause"] == "iterable_repeated":
         sentence = f"An epoch has {len(orders[0])} entries, and {len(set(orders[0]))} different ones."

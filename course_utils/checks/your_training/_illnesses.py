@@ -21,9 +21,10 @@ class Script:
     Attributes:
         wrong: What makes its results wrong, if anything.
         slow: What makes it slow, if anything.
+        also: What makes its results wrong, too, and comes later in the table.
         again: The epochs where an order or numbers come again; `None` for numbers within each epoch.
         longest: What its loading spends most time with; where it is slow, `slow` says it.
-        workers: "none", "few" or "many" of them for the cores.
+        workers: "none", "one", "few" or "many" of them for the cores.
         waiting: The smallest and the largest part of a step that it waits; else by `slow`.
         steps: The shortest and the longest step, in milliseconds.
         epochs: The number of epochs.
@@ -34,6 +35,7 @@ class Script:
 
     wrong: str = ""
     slow: str = ""
+    also: str = ""
     again: tuple[int, int] | None = None
     longest: str = ""
     workers: str = "few"
@@ -55,7 +57,7 @@ SCRIPTS = (
     Script(wrong="iterable_repeated"),
     Script(wrong="iterable_repeated", short=True),
     Script(wrong="iterable_repeated", slow="fewer_cores"),
-    Script(wrong="epoch_not_set", again=(0, 1), epochs=2),
+    Script(wrong="epoch_not_set", also="repeated_random_numbers", again=(0, 1), epochs=2),
     Script(wrong="epoch_not_set", again=(0, 2), short=True),
     Script(wrong="epoch_not_set", again=(1, 3), epochs=4, draws=False),
     Script(wrong="epoch_not_set", again=(1, 2), slow="no_workers", workers="none"),
@@ -75,18 +77,23 @@ SCRIPTS = (
     Script(longest="blocked", workers="many", similar=True),
     Script(longest="queued", workers="many", waiting=NEARLY, short=True),
     Script(longest="queued", similar=True, short=True, draws=False),
+    Script(slow="file_per_sample", workers="one", waiting=(0.75, 0.85)),
+    Script(slow="fewer_cores", workers="one"),
+    Script(wrong="iterable_repeated", also="epoch_not_set", again=(0, 2)),
 )
 
 
 def draw_cases(rng: np.random.Generator) -> list[Case]:
     """Draw the evidence of each script; with its cause."""
-    return [{"evidence": _draw(rng, one), "cause": one.cause, "slow": one.slow} for one in SCRIPTS]
+    return [
+        {"evidence": _draw(rng, one), "cause": one.cause, "also": [one.also, one.slow]} for one in SCRIPTS
+    ]
 
 
 def _draw(rng: np.random.Generator, script: Script) -> dict[str, Any]:
     cores = int(rng.integers(3, 6))
     few, many = int(rng.integers(2, cores)), int(rng.integers(2 * cores, 3 * cores))
-    workers = {"none": 0, "few": few, "many": many}[script.workers]
+    workers = {"none": 0, "one": 1, "few": few, "many": many}[script.workers]
     return {
         "cores": cores,
         "workers": workers,
@@ -121,7 +128,7 @@ def _orders(rng: np.random.Generator, script: Script) -> list[list[int]]:
         third = len(orders[0]) // 3
         begin, middle, end = orders[0][:third], orders[0][third:-third], orders[0][-third:]
         orders = [[*begin, *np.roll(middle, epoch).tolist(), *end] for epoch in range(script.epochs)]
-    if script.wrong == "epoch_not_set" and script.again:
+    if "epoch_not_set" in (script.wrong, script.also) and script.again:
         orders[script.again[1]] = list(orders[script.again[0]])
     return orders
 
@@ -131,7 +138,7 @@ def _draws(rng: np.random.Generator, script: Script) -> list[list[str]]:
     count = 2 * int(rng.integers(4, 7)) if script.draws else 0
     hashes = [f"{value:04x}" for value in rng.permutation(16**4)[: script.epochs * count].tolist()]
     drawn = [hashes[epoch * count : (epoch + 1) * count] for epoch in range(script.epochs)]
-    if script.wrong != "repeated_random_numbers":
+    if "repeated_random_numbers" not in (script.wrong, script.also):
         return drawn
     first, last = script.again or (0, script.epochs - 1)
     if script.again and first < last:  # one worker of two draws what it drew before

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 
 from course_utils.checks.core import Mistake
-from course_utils.checks.your_training._traces import FIRST, STAGES, Row
+from course_utils.checks.your_training._traces import FIRST, Row
 
 TOLERANCE = 1e-3  # of a share: it may be rounded to three digits
 Rule = Callable[["ReadTrace"], float]
@@ -31,15 +31,17 @@ class ReadTrace:
         return [row for row in self.rows if row[1] == "wait" and row[2] >= first]
 
     def loading(self) -> list[Row]:
-        return [row for row in self.rows if row[1] in STAGES and row[2] >= FIRST]
+        return [row for row in self.rows if row[0] != "main" and row[1] != "wait" and row[2] >= FIRST]
 
     def steps(self) -> float:
         return added([row for row in self.main() if row[1] == "step"])
 
     def whole(self, first: int = FIRST) -> float:
         """Return the time from the first wait that counts to the end of the last step."""
-        main = self.main(first)
-        return float(max(row[4] for row in main) - min(row[3] for row in main))
+        return float(self.end() - min(row[3] for row in self.main(first)))
+
+    def end(self) -> int:
+        return max(row[4] for row in self.main() if row[1] == "step")
 
     def share(self) -> float:
         return merged(self.waits()) / self.whole()
@@ -47,8 +49,8 @@ class ReadTrace:
     def slow_stage(self, middle: Callable[[list[int]], float] = statistics.median, first: int = FIRST) -> str:
         """Return the stage of loading with the largest middle time, from a batch on."""
         times: dict[str, list[int]] = {}
-        for _, name, batch, begin, end in self.rows:
-            if name in STAGES and batch >= first:
+        for thread, name, batch, begin, end in self.rows:
+            if thread != "main" and name != "wait" and batch >= first:
                 times.setdefault(name, []).append(end - begin)
         return max(times, key=lambda stage: middle(times[stage]))
 
@@ -91,7 +93,7 @@ def wrong_share(traces: list[ReadTrace], shares: list[float]) -> Mistake:
 
 def wrong_stage(trace: ReadTrace, stage: str) -> Mistake:
     right = trace.slow_stage()
-    if stage not in STAGES:
+    if stage not in {row[1] for row in trace.loading()}:
         return Mistake(
             "no_stage",
             f"{stage!r} is no stage of loading. Workers name their rows after what they do; a wait of theirs "
@@ -110,7 +112,7 @@ def wrong_stage(trace: ReadTrace, stage: str) -> Mistake:
         )
     return Mistake(
         "wrong_stage",
-        f"You name {stage}; in a usual batch {right} takes longest, from batch {FIRST} on.",
+        f"You name {stage}; in a usual batch {right} takes longest, of all workers, from batch {FIRST} on.",
     )
 
 
@@ -149,9 +151,16 @@ WHOLE: tuple[tuple[Rule, str, str], ...] = (
     (lambda t: t.whole(), "", ""),
     (lambda t: t.whole(0), "first_batches_in", _FIRST_IN),
     (
-        lambda t: t.main()[-1][4],
+        lambda t: t.end(),
         "clock_of_the_trace",
         "The whole time begins with the first wait for batch 3, not where the clock of the trace begins.",
+    ),
+    *(
+        (end, "ends_later", "The whole time ends with the last step of `main`, whatever comes behind it.")
+        for end in (
+            lambda t: t.main()[-1][4] - t.main()[0][3],
+            lambda t: max(row[4] for row in t.rows) - t.main()[0][3],
+        )
     ),
     (
         lambda t: t.steps(),

@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from course_utils.checks.core import Evidence, Inputs, Mistake, Truth, type_name
-from course_utils.checks.your_training._traces import LONG_STEP, QUICK_STEP, STAGES, Row, draw_rows
+from course_utils.checks.your_training._traces import LONG_STEP, QUICK_STEP, SHORT, STAGES, Row, draw_rows
 
 
 class Answer(TypedDict):
@@ -27,13 +27,11 @@ class Found(TypedDict):
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     """Draw three traces, each with another slow stage; most batches of the last one are the first ones."""
-    lengths = [int(rng.integers(20, 30)), int(rng.integers(20, 30)), int(rng.integers(5, 7))]
-    traces = [
-        draw_rows(rng, STAGES[stage], batches, steps)
-        for stage, batches, steps in zip(
-            rng.permutation(len(STAGES)), lengths, (QUICK_STEP, LONG_STEP, QUICK_STEP), strict=False
-        )
-    ]
+    lengths = [int(rng.integers(20, 30)), int(rng.integers(20, 30)), SHORT]
+    usual, others = rng.permutation(STAGES[:4]).tolist(), rng.permutation(STAGES[4:]).tolist()
+    slow = rng.permutation([*usual[:2], others[0]]).tolist()
+    steps = (QUICK_STEP, LONG_STEP, LONG_STEP)
+    traces = [draw_rows(rng, *drawn) for drawn in zip(slow, lengths, steps, strict=True)]
     return {"traces": traces}, {"traces": traces}
 
 
