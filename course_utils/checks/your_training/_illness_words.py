@@ -1,4 +1,4 @@
-"""What is said of a wrong name, by what was named and by what could mislead.
+"""What is said of a wrong name, by what was named and what was measured.
 
 Withheld from submissions: it answers `name_illness`.
 """
@@ -16,46 +16,53 @@ def not_a_cause(said: str) -> Mistake | None:
 
 def misled(case: Case, said: str) -> Mistake:
     """Return the mistake of naming this cause for that script."""
-    if said in RESULT:
+    if said in case["also"]:
+        return Mistake(
+            "later_in_the_table",
+            f"{said} is true of this script, but so is {case['cause']}, which comes first in the table.",
+        )
+    if said in RESULT and said != case["cause"]:
         return _false_alarm(case, said)
     if case["cause"] in RESULT:
         return _missed_result(case, said)
     if case["cause"] == "healthy":
-        name = case["trap"] if case["trap"] in _HEALTHY else "workers_are_ahead"
-        return Mistake(name, f"You name {said} for a healthy script. {_HEALTHY[name]}{_numbers(case)}")
+        return Mistake(
+            "alarm_on_healthy",
+            f"You name {said} for a healthy script. Loading may take long in each worker, and workers may be "
+            f"many or none: while the training hardly waits, there is nothing to gain.{_numbers(case)}",
+        )
     if said == "healthy":
-        return Mistake("missed_slow", f"You call a slow script healthy. {_MISSED}{_numbers(case)}")
+        return Mistake(
+            "missed_slow",
+            "You call a slow script healthy. Compare its wait with its step, not with a number of "
+            f"milliseconds.{_numbers(case)}",
+        )
     name, sentence = _SYMPTOMS[said]
-    if case["trap"] == "cold_first_epoch" and said == "file_per_sample":
-        name, sentence = "cold_first_epoch", "It is blocked in the first epoch alone; what lasts is the rest."
     return Mistake(name, f"You name {said} where the cause is another one. {sentence}{_numbers(case)}")
 
 
 def _false_alarm(case: Case, said: str) -> Mistake:
-    evidence = case["evidence"]
+    orders, draws = case["evidence"]["orders"], case["evidence"]["draws"]
     if said == "epoch_not_set":
         return Mistake(
-            "validation_order",
-            "You say that an order repeats where the training is in a new one each epoch. The validation has "
-            "the same order always, as it should, and the set of samples is the same, too: compare the lists "
-            "`order` as they stand. Here they begin with "
-            f"{[e['order'][:4] for e in evidence['epochs'][:2]]}.",
+            "orders_differ",
+            f"You say that an order comes again where the {len(orders)} orders differ. Some begin "
+            "and end with the same samples, and most hold the same set: compare whole lists.",
         )
     if said == "iterable_repeated":
-        trained = len(evidence["epochs"][0]["order"])
         return Mistake(
-            "dropped_batch",
-            f"You say that samples repeat in an epoch of {trained}, of {evidence['samples']} samples in the "
-            "data. No number in `order` comes twice: one that is missing was dropped with the last batch, "
-            "and that one comes again in the next epoch is training.",
+            "samples_missing",
+            f"You say that samples come again within an epoch of {len(orders[0])} where each comes once. One "
+            "that is missing was not reached before the epoch ended, and one that comes again in the next "
+            "epoch is training.",
         )
-    drawn = [draw for epoch in evidence["epochs"] for worker in epoch["draws"] for draw in worker]
-    if not drawn:
+    if not any(draws):
         return Mistake(
             "nothing_drawn",
             "You say that random numbers repeat where none are drawn: two empty lists are equal, and nothing "
             "comes again. Compare the hashes, not the lists.",
         )
+    drawn = [draw for epoch in draws for draw in epoch]
     return Mistake(
         "draws_differ",
         f"You say that random numbers repeat; the {len(drawn)} hashes of this script are {len(set(drawn))} "
@@ -64,68 +71,42 @@ def _false_alarm(case: Case, said: str) -> Mistake:
 
 
 def _missed_result(case: Case, said: str) -> Mistake:
-    if case["slow"] == said:
-        return Mistake(
-            "slow_before_wrong",
-            f"This script is slow, and {said} is why; but its results are wrong, too ({case['cause']}). Look "
-            "for what makes results wrong first: a wrong training is not worth a speed.",
-        )
+    orders, draws = case["evidence"]["orders"], case["evidence"]["draws"]
     if case["cause"] == "iterable_repeated":
-        order = case["evidence"]["epochs"][0]["order"]
-        sentence = f"An epoch has {len(order)} entries in `order`, and {len(set(order))} different ones."
+        sentence = f"An epoch has {len(orders[0])} entries, and {len(set(orders[0]))} different ones."
     elif case["cause"] == "epoch_not_set":
-        sentence = "The lists `order` of its epochs are equal."
-    elif case["trap"] == "epochs_repeat":
-        sentence = (
-            "No two workers draw the same, but each of them draws in each epoch what it drew in the one "
-            "before: compare across epochs, too."
-        )
+        first, last = _same(orders)
+        sentence = f"The orders of its epochs {first} and {last} are equal, counted from 0."
     else:
-        lengths = sorted({len(worker) for worker in case["evidence"]["epochs"][0]["draws"]})
-        sentence = (
-            "Hashes of one worker come again in another one, in the same epoch. Its workers load "
-            f"{' or '.join(map(str, lengths))} batches, so whole lists may differ: compare the hashes."
-        )
-    name = "missed_epochs" if case["trap"] == "epochs_repeat" else f"missed_{case['cause']}"
-    return Mistake(name, f"You say {said} of a script with wrong results. {sentence}")
+        within = [epoch for epoch, hashes in enumerate(draws) if len(set(hashes)) < len(hashes)]
+        where = f"within epoch {within[0]}" if within else "from one epoch in another one"
+        sentence = f"Hashes come again {where} of {len(draws)}, if not in the same order or place."
+    return Mistake(f"missed_{case['cause']}", f"You say {said} of a script with wrong results. {sentence}")
+
+
+def _same(orders: list[list[int]]) -> tuple[int, int]:
+    return next((n, m) for m, order in enumerate(orders) for n in range(m) if orders[n] == order)
 
 
 def _numbers(case: Case) -> str:
-    evidence, last = case["evidence"], case["evidence"]["epochs"][-1]
+    found = case["evidence"]
     return (
-        f" Its last epoch: of a step of {last['step']:.1f} ms {last['wait']:.1f} are waiting; loading "
-        f"a batch is {last['on_core']:.1f} ms on a core, {last['blocked']:.1f} blocked, and "
-        f"{last['queued']:.1f} waiting for one; {evidence['workers']} workers, {evidence['cores']} cores."
+        f" Of a step of {found['step']:.1f} ms {found['wait']:.1f} are waiting; loading a batch is blocked "
+        f"for {found['blocked']:.1f} ms and waits {found['queued']:.1f} ms for a core; "
+        f"{found['workers']} workers, {found['cores']} cores."
     )
 
 
-_MISSED = (
-    "It waits for more than half of a step. A short step has short waits: compare a wait with its step, not "
-    "with a number of milliseconds."
-)
-_HEALTHY = {
-    "computes": "It computes nearly all the time, so its loading may be as it is.",
-    "cold_first_epoch": (
-        "It waits in its first epoch alone, while the files come into memory. Judge by the later ones."
-    ),
-    "workers_are_ahead": (
-        "Loading may be wasteful, or take long in each worker; while the workers are ahead, nobody waits."
-    ),
-}
 _SYMPTOMS = {
     "no_workers": ("waits_have_causes", "It has workers. That a step waits is a symptom: what are they at?"),
     "fewer_cores": (
         "many_workers",
-        "More workers than cores are no loss by themselves. Where does the time of a batch go?",
-    ),
-    "decoded_at_full_size": (
-        "large_pictures",
-        "Many pixels, or much time on a core, are no waste by themselves. Compare the pixels decoded with "
-        "those used, and ask who loads.",
+        "More workers than cores are no loss by themselves, and fewer can wait for a core, too. Who "
+        "loads, and where does the time of a batch go?",
     ),
     "file_per_sample": (
-        "opens_are_no_wait",
-        "That files are opened does not say that anybody waits for them. Compare the time blocked with the "
-        "rest.",
+        "blocked_is_no_cause",
+        "That loading is blocked by files for a time is a symptom. Who loads, and does it wait longer for a "
+        "core?",
     ),
 }

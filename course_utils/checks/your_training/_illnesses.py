@@ -9,13 +9,8 @@ from typing import Any
 import numpy as np
 
 RESULT = ("iterable_repeated", "epoch_not_set", "repeated_random_numbers")
-STAGE = {  # of loading, which takes longest
-    "no_workers": "on_core",
-    "fewer_cores": "queued",
-    "decoded_at_full_size": "on_core",
-    "file_per_sample": "blocked",
-}
-CAUSES = (*RESULT, *STAGE, "healthy")
+SLOW = ("no_workers", "fewer_cores", "file_per_sample")
+CAUSES = (*RESULT, *SLOW, "healthy")
 Case = dict[str, Any]
 
 
@@ -26,127 +21,130 @@ class Script:
     Attributes:
         wrong: What makes its results wrong, if anything.
         slow: What makes it slow, if anything.
-        looks: A cause of slowness that a healthy script looks like.
-        trap: What could mislead, by name.
-        crowded: Whether it has more workers than cores.
-        batches: How many batches of an epoch a worker loads, on average.
+        also: What makes its results wrong, too, and comes later in the table.
+        again: The epochs where an order or numbers come again; `None` for numbers within each epoch.
+        longest: What its loading spends most time with; where it is slow, `slow` says it.
+        workers: "none", "one", "few" or "many" of them for the cores.
+        waiting: The smallest and the largest part of a step that it waits; else by `slow`.
+        steps: The shortest and the longest step, in milliseconds.
+        epochs: The number of epochs.
+        short: Whether epochs end early, so that samples are missing.
+        similar: Whether epochs begin and end with the same samples.
+        draws: Whether it draws random numbers.
     """
 
     wrong: str = ""
     slow: str = ""
-    looks: str = "decoded_at_full_size"
-    trap: str = ""
-    crowded: bool = False
-    batches: float = 2
+    also: str = ""
+    again: tuple[int, int] | None = None
+    longest: str = ""
+    workers: str = "few"
+    waiting: tuple[float, float] | None = None
+    steps: tuple[int, int] = (20, 300)
+    epochs: int = 3
+    short: bool = False
+    similar: bool = False
+    draws: bool = True
 
     @property
     def cause(self) -> str:
         return self.wrong or self.slow or "healthy"
 
 
+NEARLY, BARELY = (0.093, 0.098), (0.102, 0.109)  # of a step: healthy, and slow
+SHORT_STEPS, LONG_STEPS = (4, 8), (700, 1500)  # milliseconds
 SCRIPTS = (
-    *(Script(wrong=cause) for cause in RESULT),
-    *(Script(slow=cause) for cause in STAGE),
-    Script(trap="computes", looks="no_workers"),
-    Script(trap="cold_first_epoch", looks="file_per_sample"),
-    Script(trap="dropped_batch"),
-    Script(looks="fewer_cores"),
-    Script(),
-    Script(looks="file_per_sample"),
+    Script(wrong="iterable_repeated"),
+    Script(wrong="iterable_repeated", short=True),
     Script(wrong="iterable_repeated", slow="fewer_cores"),
-    Script(wrong="epoch_not_set", slow="decoded_at_full_size"),
-    Script(wrong="repeated_random_numbers", slow="file_per_sample", batches=2.5),
-    Script(wrong="repeated_random_numbers", trap="epochs_repeat"),
-    Script(slow="file_per_sample", crowded=True),
-    Script(slow="fewer_cores", trap="cold_first_epoch"),
-    Script(slow="no_workers", trap="short_steps"),
+    Script(wrong="epoch_not_set", also="repeated_random_numbers", again=(0, 1), epochs=2),
+    Script(wrong="epoch_not_set", again=(0, 2), short=True),
+    Script(wrong="epoch_not_set", again=(1, 3), epochs=4, draws=False),
+    Script(wrong="epoch_not_set", again=(1, 2), slow="no_workers", workers="none"),
+    Script(wrong="repeated_random_numbers"),
+    Script(wrong="repeated_random_numbers", again=(2, 2)),
+    Script(wrong="repeated_random_numbers", again=(0, 1), epochs=2),
+    Script(wrong="repeated_random_numbers", again=(1, 3), epochs=4),
+    Script(wrong="repeated_random_numbers", again=(0, 2), slow="file_per_sample"),
+    Script(slow="no_workers", longest="blocked", workers="none", steps=SHORT_STEPS),
+    Script(slow="no_workers", longest="queued", workers="none", waiting=BARELY, epochs=2),
+    Script(slow="file_per_sample", workers="many"),
+    Script(slow="fewer_cores", workers="many"),
+    Script(slow="fewer_cores", waiting=BARELY, steps=SHORT_STEPS),
+    Script(slow="file_per_sample", waiting=BARELY),
+    Script(workers="none", waiting=NEARLY, steps=LONG_STEPS, draws=False),
+    Script(longest="blocked", waiting=NEARLY, steps=LONG_STEPS, epochs=2),
+    Script(longest="blocked", workers="many", similar=True),
+    Script(longest="queued", workers="many", waiting=NEARLY, short=True),
+    Script(longest="queued", similar=True, short=True, draws=False),
+    Script(slow="file_per_sample", workers="one", waiting=(0.75, 0.85)),
+    Script(slow="fewer_cores", workers="one"),
+    Script(wrong="iterable_repeated", also="epoch_not_set", again=(0, 2)),
 )
 
 
 def draw_cases(rng: np.random.Generator) -> list[Case]:
-    """Draw the evidence of each script; with its cause and trap."""
+    """Draw the evidence of each script; with its cause."""
     return [
-        {"evidence": _draw(rng, script), "cause": script.cause, "slow": script.slow, "trap": script.trap}
-        for script in SCRIPTS
+        {"evidence": _draw(rng, one), "cause": one.cause, "also": [one.also, one.slow]} for one in SCRIPTS
     ]
 
 
 def _draw(rng: np.random.Generator, script: Script) -> dict[str, Any]:
-    kind = script.slow or script.looks
-    cores = int(rng.integers(2, 5))
-    workers = int(rng.integers(2, cores + 1)) if kind != "no_workers" else 0
-    if kind == "fewer_cores" or script.crowded:
-        workers = int(rng.integers(2 * cores, 3 * cores))
-    batch, lists = int(rng.integers(3, 6)), max(workers, 1)
-    samples = int(script.batches * (workers or 6)) * batch - int(rng.integers(1, batch))
-    used = int(rng.integers(64, 513)) ** 2
-    share = rng.uniform(12, 30) if kind == "decoded_at_full_size" else rng.uniform(1, 2)
-    epochs = int(rng.integers(2, 5)) if script.trap != "cold_first_epoch" else 2
-    times = _times(rng, script, workers, epochs)
-    orders = _orders(rng, script, (samples, batch, workers), epochs)
-    draws = _draws(rng, script, [(-(-len(order) // batch), lists) for order in orders])
+    cores = int(rng.integers(3, 6))
+    few, many = int(rng.integers(2, cores)), int(rng.integers(2 * cores, 3 * cores))
+    workers = {"none": 0, "one": 1, "few": few, "many": many}[script.workers]
     return {
         "cores": cores,
         "workers": workers,
-        "samples": samples,
-        "decoded": int(used * share),
-        "used": used,
-        "opens": float(kind in ("file_per_sample", "fewer_cores") or rng.integers(2)),
-        "epochs": [{**times[n], "order": orders[n], "draws": draws[n]} for n in range(epochs)],
-        "validation": [list(range(samples, samples + 3 * batch))] * epochs,
+        **_times(rng, script, workers),
+        "orders": _orders(rng, script),
+        "draws": _draws(rng, script),
     }
 
 
-def _times(rng: np.random.Generator, script: Script, workers: int, epochs: int) -> list[dict[str, float]]:
-    """Return the milliseconds of each epoch: loading takes as long as the waits and the workers say."""
-    steps = {"short_steps": (4, 8), "computes": (700, 1500)}.get(script.trap, (20, 300))
-    step = float(np.exp(rng.uniform(*np.log(steps))))
-    stage = STAGE[script.slow or script.looks]
-    hidden = 1.0 if script.slow else rng.uniform(0.6, 0.8)
-    waiting = rng.uniform(0.55, 0.85) if script.slow else rng.uniform(0.06, 0.09)
-    times = [_epoch_times(rng, step, waiting, hidden, stage, workers) for _ in range(epochs)]
-    if script.trap == "cold_first_epoch":
-        times[0] = _epoch_times(rng, 20 * step, rng.uniform(0.965, 0.985), 1.0, "blocked", workers)
-    return times
-
-
-def _epoch_times(
-    rng: np.random.Generator, step: float, waiting: float, hidden: float, stage: str, workers: int
-) -> dict[str, float]:
-    step *= rng.uniform(0.97, 1.03)
-    load = hidden * step * workers if workers else waiting * step
-    most = rng.uniform(0.75, 0.9)
-    rest = rng.uniform(0.3, 0.7) * (1 - most)
-    others = [name for name in ("on_core", "blocked", "queued") if name != stage]
-    parts = dict(zip([stage, *others], (most, rest, 1 - most - rest), strict=True))
-    times = {"step": step, "wait": waiting * step, **{name: load * part for name, part in parts.items()}}
+def _times(rng: np.random.Generator, script: Script, workers: int) -> dict[str, float]:
+    """Return the milliseconds of a step: loading takes as long as the waits and the workers say."""
+    step = float(np.exp(rng.uniform(*np.log(script.steps))))
+    wait = step * rng.uniform(*(script.waiting or ((0.3, 0.85) if script.slow else (0.02, 0.08))))
+    load = step * workers * (1.0 if script.slow else rng.uniform(0.6, 0.8)) if workers else wait
+    more, less = load * rng.uniform(0.5, 0.7), load * rng.uniform(0.1, 0.25)
+    longest = {"fewer_cores": "queued", "file_per_sample": "blocked"}.get(script.slow, script.longest)
+    queued, blocked = (more, less) if longest == "queued" else (less, more)
+    times = {"step": step, "wait": wait, "blocked": blocked, "queued": queued}
     return {name: round(float(value), 3) for name, value in times.items()}
 
 
-def _orders(
-    rng: np.random.Generator, script: Script, sizes: tuple[int, int, int], epochs: int
-) -> list[list[int]]:
-    samples, batch, workers = sizes
-    copies = workers if script.wrong == "iterable_repeated" else 1
-    orders = [rng.permutation(np.tile(np.arange(samples), copies)).tolist() for _ in range(epochs)]
-    if script.wrong == "epoch_not_set":
-        orders = [list(orders[0]) for _ in orders]
-    if script.trap == "dropped_batch":
-        orders = [order[: samples // batch * batch] for order in orders]
+def _orders(rng: np.random.Generator, script: Script) -> list[list[int]]:
+    """Return the order of each epoch: of workers that each yield all samples, the copies are interleaved."""
+    count = int(rng.integers(24, 36))
+    copies = int(rng.integers(2, 4)) if script.wrong == "iterable_repeated" else 1
+    orders = []
+    for _ in range(script.epochs):
+        mine = rng.permutation(count)
+        order = np.stack([np.roll(mine, -2 * worker) for worker in range(copies)], axis=1).ravel().tolist()
+        orders.append(order[: count // 2] if script.short else order)
+    if script.similar:
+        third = len(orders[0]) // 3
+        begin, middle, end = orders[0][:third], orders[0][third:-third], orders[0][-third:]
+        orders = [[*begin, *np.roll(middle, epoch).tolist(), *end] for epoch in range(script.epochs)]
+    if "epoch_not_set" in (script.wrong, script.also) and script.again:
+        orders[script.again[1]] = list(orders[script.again[0]])
     return orders
 
 
-def _draws(rng: np.random.Generator, script: Script, counts: list[tuple[int, int]]) -> list[list[list[str]]]:
-    """Return the hashes by epoch and worker; workers take batches in turn."""
-    hashes = iter(rng.permutation(16**4).tolist())
-    drawn = [
-        [[f"{next(hashes):04x}" for _ in range(lane, count, lanes)] for lane in range(lanes)]
-        for count, lanes in counts
-    ]
-    if script.wrong == "repeated_random_numbers":
-        if script.trap == "epochs_repeat":
-            return [drawn[0]] * len(drawn)
-        return [[lists[0][: len(mine)] for mine in lists] for lists in drawn]
-    if script.trap in ("dropped_batch", "cold_first_epoch"):
-        return [[[] for _ in lists] for lists in drawn]  # nothing is drawn
+def _draws(rng: np.random.Generator, script: Script) -> list[list[str]]:
+    """Return the hashes of each epoch, by batch."""
+    count = 2 * int(rng.integers(4, 7)) if script.draws else 0
+    hashes = [f"{value:04x}" for value in rng.permutation(16**4)[: script.epochs * count].tolist()]
+    drawn = [hashes[epoch * count : (epoch + 1) * count] for epoch in range(script.epochs)]
+    if "repeated_random_numbers" not in (script.wrong, script.also):
+        return drawn
+    first, last = script.again or (0, script.epochs - 1)
+    if script.again and first < last:  # one worker of two draws what it drew before
+        drawn[last][1::2] = np.roll(drawn[first][::2], 1).tolist()
+        return drawn
+    for epoch in range(first, last + 1):  # two workers draw the same, and one of them loads a batch less
+        half = drawn[epoch][: count // 2]
+        drawn[epoch] = [*half, *half[:-1]]
     return drawn

@@ -1,154 +1,79 @@
-"""Traces of trainings as tools write them, drawn: the main process, workers, waits within waits, pauses."""
-
-from dataclasses import dataclass, field
-from typing import Any
+"""Rows of traces, drawn: the main process, workers that load ahead, waits noted twice, one slow batch."""
 
 import numpy as np
 
-from course_utils.checks.core import environment
-
-FIRST = 3  # the first batch of an epoch that counts
-STAGES = ("read", "decode", "resize", "collate")
-Event = dict[str, Any]
-
-
-@dataclass
-class Recording:
-    """Collects the events of a trace.
-
-    Attributes:
-        events: Events of Chrome's trace format, times in microseconds.
-    """
-
-    events: list[Event] = field(default_factory=list)
-
-    def name(self, pid: int, tid: int, name: str) -> None:
-        """Name a thread."""
-        named = {"ph": "M", "name": "thread_name", "pid": pid, "tid": tid, "args": {"name": name}}
-        self.events.append(named)
-
-    def span(
-        self, thread: tuple[int, int], name: str, ts: int, dur: int, epoch: int, batch: int | None
-    ) -> None:
-        """Add a span; one without a batch belongs to the epoch."""
-        where = {"epoch": epoch} if batch is None else {"epoch": epoch, "batch": batch}
-        pid, tid = thread
-        self.events.append(
-            {"ph": "X", "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": where}
-        )
+FIRST = 3  # the first batch that counts
+SHORT = 6  # batches of a short epoch
+STAGES = ("read", "decode", "resize", "collate", "augment", "to_tensor")  # a trace has four of them
+Row = tuple[str, str, int, int, int]  # thread, name, batch, begin and end in microseconds
+QUICK_STEP, LONG_STEP = (6_000, 9_000), (60_000, 70_000)  # microseconds, from and to
 
 
-def draw_trace(rng: np.random.Generator, slow: str, short: bool = False) -> str:
-    """Draw the trace of a training of two epochs.
+def draw_rows(rng: np.random.Generator, slow: str, batches: int, steps: tuple[int, int]) -> list[Row]:
+    """Draw the trace of an epoch.
 
-    Another stage is slow in the first batches, and a third one in a single batch: its sum is the largest.
+    Another stage is slow in the first batches. In a long epoch a third one is slow in a single batch, so that
+    its sum is the largest, and the slow one is quick in a third of the batches: at both ends, or, with long
+    steps, in all that the first worker loads. In a short one batch 3 decides.
 
     Args:
         rng: Draws everything else.
         slow: The stage that takes longest in a usual batch.
-        short: Whether most batches of an epoch are its first ones, and none is an outlier.
+        batches: The length of the epoch.
+        steps: The shortest and the longest step, in microseconds.
 
     Returns:
-        The trace as JSON.
+        The rows, in the order in which they began.
     """
-    recording, now = Recording(), int(rng.integers(1_000, 90_000))
-    main = (int(rng.integers(2_000, 9_000)), 1)
-    # A process may have any number, and the main one a second thread.
-    workers = [(main[0] + side * (7 + n), 1) for n, side in enumerate(rng.permutation([-1, 1, 1]).tolist())]
-    recording.name(*main, "main")
-    recording.name(main[0], 2, "pin thread")
-    for number, worker in enumerate(workers):
-        recording.name(*worker, f"worker {number}")
-    cold, outlier = rng.permutation([stage for stage in STAGES if stage != slow])[:2].tolist()
-    batches = rng.permutation([int(rng.integers(13, 17)), int(rng.integers(24, 30))]).tolist()
-    for epoch, count in enumerate((5, 5) if short else batches):
-        stages = _stage_times(rng, count, (slow, cold, outlier if epoch and not short else ""))
-        now = _draw_epoch(recording, rng, (main, workers), (epoch, now), stages)
-        pause = int(rng.integers(150_000, 300_000))
-        recording.span(main, "validate", now, pause, epoch, None)
-        now += pause
-    return environment.json.dumps(
-        {"traceEvents": [recording.events[n] for n in rng.permutation(len(recording.events))]}
-    )
+    workers = 3 if steps == LONG_STEP else int(rng.integers(2, 4))
+    times = _stage_times(rng, slow, batches, steps == LONG_STEP)
+    start = now = int(rng.integers(200_000, 900_000))
+    free, taken = [start] * workers, [start] * workers  # a batch is in flight for each worker
+    rows: list[Row] = []
+    for batch in range(batches):
+        lane = batch % workers
+        free[lane] = _load(rows, (f"worker {lane}", batch), (free[lane], taken[batch]), times)
+        until = max(now, free[lane]) + int(rng.integers(20, 60)) + 20_000 * (batch == FIRST)
+        rows.append(("main", "wait", batch, now, until))
+        within = until - int((until - now) * rng.uniform(0.3, 0.9))
+        rows.append(("main", "wait", batch, within, until))  # of the loader that is wrapped
+        taken.append(until)
+        now = until + int(rng.integers(*steps))
+        rows.append(("main", "step", batch, until, now))
+        if batch % 2 or batch == batches - 1:
+            pause = int(rng.integers(2_000, 4_000))
+            rows.append(("main", "log", batch, now, now + pause))
+            now += pause
+    return sorted(rows, key=lambda row: row[3])
 
 
-def _stage_times(rng: np.random.Generator, count: int, kinds: tuple[str, str, str]) -> dict[str, list[int]]:
-    """Return the microseconds of each stage by batch; kinds are the slow, the cold and the outlying stage."""
-    slow, cold, outlier = kinds
-    usual = dict(zip(STAGES, rng.permutation([2_500, 3_600, 4_700, 6_000]).tolist(), strict=True))
-    usual[slow] = 26_000
-    times = {stage: (micros * rng.uniform(0.8, 1.2, count)).astype(int) for stage, micros in usual.items()}
+def _stage_times(rng: np.random.Generator, slow: str, batches: int, by_worker: bool) -> dict[str, list[int]]:
+    """Return the microseconds of each stage by batch."""
+    cold, outlier, other = rng.permutation([stage for stage in STAGES if stage != slow])[:3].tolist()
+    stages = sorted((slow, cold, outlier, other), key=STAGES.index)
+    usual = dict(zip(stages, rng.permutation([3_600, 4_700, 6_000, 6_000]).tolist(), strict=True))
+    usual |= {slow: 26_000, outlier: 2_500}
+    times = {stage: (micros * rng.uniform(0.8, 1.2, batches)).astype(int) for stage, micros in usual.items()}
     times[cold][:FIRST] += 150_000
-    if outlier:
-        times[outlier][int(rng.integers(FIRST + 2, count - 3))] = 40 * 26_000
+    if batches == SHORT:
+        times[slow][FIRST:], times[outlier][FIRST:] = (26_000, 26_000, 1_000), (1_000, 20_000, 20_000)
+    else:
+        inner = rng.permutation(np.arange(FIRST + 3, batches - 3))
+        ends = [*range(FIRST, FIRST + 3), -3, -2, -1, *inner[:2]]
+        times[slow][slice(None, None, 3) if by_worker else ends] = 1_000
+        times[outlier][inner[2]] = 40 * 26_000
     return {stage: micros.tolist() for stage, micros in times.items()}
 
 
-def _draw_epoch(
-    recording: Recording,
-    rng: np.random.Generator,
-    lanes: tuple[tuple[int, int], list[tuple[int, int]]],
-    begin: tuple[int, int],
-    stages: dict[str, list[int]],
-) -> int:
-    """Add an epoch with two batches in flight for each worker; return when its last step ended."""
-    (main, workers), (epoch, now) = lanes, begin
-    count, free = len(stages["read"]), [now] * len(workers)
-    taken: list[int] = []
-    ready: list[int] = []
-    start = now
-    for batch in range(count):
-        lane = batch % len(workers)
-        asked = taken[batch - 2 * len(workers)] if batch >= 2 * len(workers) else start
-        ready.append(_load(recording, workers[lane], (epoch, batch), (free[lane], asked), stages))
-        free[lane] = ready[batch]
-        until = max(now, ready[batch]) + int(rng.integers(20, 60))
-        recording.span(main, "wait", now, until - now, epoch, batch)
-        inner = int((until - now) * rng.uniform(0.3, 0.9))
-        recording.span(main, "wait", until - inner, inner, epoch, batch)  # of the loader that is wrapped
-        recording.span((main[0], 2), "wait", now, until - now, epoch, batch)
-        taken.append(until)
-        now = _step(recording, rng, main, (epoch, batch), until, last=batch == count - 1)
-    return now
-
-
 def _load(
-    recording: Recording,
-    worker: tuple[int, int],
-    place: tuple[int, int],
-    times: tuple[int, int],
-    stages: dict[str, list[int]],
+    rows: list[Row], place: tuple[str, int], times: tuple[int, int], stages: dict[str, list[int]]
 ) -> int:
-    """Add the spans of a worker that loads a batch; return when it is ready."""
-    (epoch, batch), (free, asked) = place, times
+    """Add what a worker does for a batch, from when it is free and asked; return when the batch is ready."""
+    (worker, batch), (free, asked) = place, times
     now = max(free, asked)
     if now > free:
-        recording.span(worker, "wait", free, now - free, epoch, batch)
+        rows.append((worker, "wait", batch, free, now))
     for stage, micros in stages.items():
-        recording.span(worker, stage, now, micros[batch], epoch, batch)
+        rows.append((worker, stage, batch, now, now + micros[batch]))
         now += micros[batch]
-    return now
-
-
-def _step(
-    recording: Recording,
-    rng: np.random.Generator,
-    main: tuple[int, int],
-    place: tuple[int, int],
-    now: int,
-    last: bool,
-) -> int:
-    """Add a step, with what lies within it, and now and then a line of the log behind it."""
-    epoch, batch = place
-    dur = int(rng.integers(6_000, 9_000))
-    if batch % 5 == 4:  # meanwhile the workers run out of work
-        dur += int(rng.integers(180_000, 240_000))
-    recording.span(main, "step", now, dur, epoch, batch)
-    recording.span(main, "forward", now + 100, dur // 3, epoch, batch)
-    recording.span(main, "backward", now + 200 + dur // 3, dur // 2, epoch, batch)
-    now += dur
-    if batch % 2 and not last:
-        pause = int(rng.integers(2_000, 4_000))
-        recording.span(main, "log", now, pause, epoch, batch)
-        now += pause
     return now

@@ -44,6 +44,7 @@ def _answer(cause: object) -> Answer:
 def judge(truth: Truth, found: Evidence) -> str:
     """Compare the names with the causes; what was named instead says what misled."""
     from course_utils.checks.your_training._illness_words import misled, not_a_cause
+    from course_utils.checks.your_training._illnesses import RESULT
 
     cases: list[dict[str, Any]] = truth["cases"]
     said: dict[int, str] = {}
@@ -56,9 +57,15 @@ def judge(truth: Truth, found: Evidence) -> str:
                 "Asked twice about the same script, you name two causes. Each call must start afresh: keep "
                 "nothing outside the function.",
             )
-    for number, case in enumerate(cases):
-        if (unknown := not_a_cause(said[number])) is not None:
+    for name in said.values():
+        if (unknown := not_a_cause(name)) is not None:
             raise unknown
+    if len(set(said.values())) == 1 and said[0] not in RESULT:
+        raise Mistake(
+            "one_name_for_all",
+            f"You call all of {len(cases)} scripts {said[0]}, but not all are like the example.",
+        )
+    for number, case in enumerate(cases):
         if said[number] != case["cause"]:
             raise misled(case, said[number])
     return (

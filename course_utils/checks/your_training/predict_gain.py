@@ -42,7 +42,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
 
 def _case(rng: np.random.Generator, workers: int, order: int) -> Case:
     """Draw a case: with `order` 0 reading is slow, with 1 decoding, with 2 copying and computing."""
-    read, on_core, device = ((9, 3, 1), (4, 6, 1), (3, 2, 3))[order]
+    read, on_core, device = ((16, 3, 1), (4, 6, 1), (3, 2, 3))[order]
     compute = int(rng.integers(18, 24)) * device
     machine = {
         "read": int(rng.integers(18, 24)) * read,
@@ -61,6 +61,8 @@ def _case(rng: np.random.Generator, workers: int, order: int) -> Case:
         changes.sort(key=lambda change: change == "bytes")
     elif order:  # the loop copies and computes in turn when there are fewer
         changes.sort(key=lambda change: change != "bytes")
+    elif workers:  # their number bounds it until reading is fast
+        changes.sort(key=lambda change: change == "pack")
     if not workers:  # without workers nothing overlaps
         changes.sort(key=lambda change: change != "workers")
     return {"machine": machine, "changes": changes}
@@ -95,9 +97,7 @@ def judge(truth: Truth, found: Evidence) -> str:
     if found["again"] != found["first"]:
         raise Mistake(
             "keeps_state",
-            "Asked twice about the same machine, you predict other gains. Change a copy of what you were "
-            "given, and "
-            "keep nothing outside the function.",
+            "Asked twice about the same machine, you predict other gains: keep nothing outside the function.",
         )
     measured = [gains(case["machine"], case["changes"]) for case in cases]
     if not all(map(_agree, predicted, measured)):

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from numbers import Real
-from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
 
-from course_utils.checks.core import Evidence, Inputs, Mistake, Truth, environment, type_name
-from course_utils.checks.your_training._traces import STAGES, draw_trace
+from course_utils.checks.core import Evidence, Inputs, Mistake, Truth, type_name
+from course_utils.checks.your_training._traces import LONG_STEP, QUICK_STEP, SHORT, STAGES, Row, draw_rows
 
 
 class Answer(TypedDict):
@@ -27,22 +26,20 @@ class Found(TypedDict):
 
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
-    """Draw three traces, each with another slow stage."""
-    traces = [
-        draw_trace(rng, STAGES[n], short=place == 2)
-        for place, n in enumerate(rng.permutation(len(STAGES))[:3])
-    ]
+    """Draw three traces, each with another slow stage; most batches of the last one are the first ones."""
+    lengths = [int(rng.integers(20, 30)), int(rng.integers(20, 30)), SHORT]
+    usual, others = rng.permutation(STAGES[:4]).tolist(), rng.permutation(STAGES[4:]).tolist()
+    slow = rng.permutation([*usual[:2], others[0]]).tolist()
+    steps = (QUICK_STEP, LONG_STEP, LONG_STEP)
+    traces = [draw_rows(rng, *drawn) for drawn in zip(slow, lengths, steps, strict=True)]
     return {"traces": traces}, {"traces": traces}
 
 
 def probe(inputs: Inputs, read: Callable[..., Any]) -> Found:
-    """Ask for the answer to each trace, from a file, twice."""
+    """Ask for the answer to each trace, twice."""
 
-    def answer(text: str) -> Answer:
-        with environment.tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "trace.json"
-            path.write_text(text)
-            found = read(path)
+    def answer(rows: list[Row]) -> Answer:
+        found = read([tuple(row) for row in rows])
         if not isinstance(found, (tuple, list)) or len(found) != 2:
             return {"share": None, "stage": None, "kind": type_name(found)}
         share, stage = found
@@ -53,8 +50,8 @@ def probe(inputs: Inputs, read: Callable[..., Any]) -> Found:
             "kind": f"({type_name(share)}, {type_name(stage)})",
         }
 
-    first = [answer(text) for text in inputs["traces"]]
-    again = [answer(text) for text in reversed(inputs["traces"])]
+    first = [answer(rows) for rows in inputs["traces"]]
+    again = [answer(rows) for rows in reversed(inputs["traces"])]
     return {"first": first, "again": again[::-1]}
 
 
@@ -74,15 +71,14 @@ def judge(truth: Truth, found: Evidence) -> str:
             "Asked twice about the same trace, you answer differently. Each call must start afresh: keep no "
             "list outside the function.",
         )
-    traces = [ReadTrace(text) for text in truth["traces"]]
+    traces = [ReadTrace(rows) for rows in truth["traces"]]
     shares = [answer["share"] for answer in found["first"]]
-    if not agree(shares, (trace.share() for trace in traces)):
+    if not agree(shares, [trace.share() for trace in traces]):
         raise wrong_share(traces, shares)
     for trace, answer in zip(traces, found["first"], strict=True):
         if answer["stage"] != trace.slow_stage():
             raise wrong_stage(trace, str(answer["stage"]))
     return (
-        "Both are right: the waits of the main process alone, each moment once, without the first batches of "
-        "an "
-        "epoch; and the stage that takes longest in a usual batch."
+        "Both are right: the waits of the main process alone, each moment once, without the first batches; "
+        "and the stage that takes longest in a usual batch."
     )

@@ -5,6 +5,6 @@ from .runs import GRID as GRID
 from .runs import Plan as Plan
 from .runs import Run as Run
 from .runs import run_all as run_all
-from .serving import serve as serve
 from .samples import expect_training as expect_training
 from .samples import expect_validation as expect_validation
+from .watched import serve as serve

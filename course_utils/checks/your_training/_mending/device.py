@@ -8,34 +8,13 @@ from typing import Any
 import torch
 
 from course_utils.checks.your_training._mending.log import Log
-from course_utils.fakes import FakeCuda
+from course_utils.fakes import FakeCuda, GpuEngine
 
-FACTORIES: tuple[str, ...] = (
-    "arange",
-    "as_tensor",
-    "empty",
-    "eye",
-    "full",
-    "linspace",
-    "ones",
-    "rand",
-    "randint",
-    "randn",
-)
-FACTORIES += ("randperm", "tensor", "zeros")
+RANDOM = ["rand", "randint", "randn", "randperm"]
+FACTORIES = ["arange", "as_tensor", "empty", "full", "ones", "tensor", "zeros", *RANDOM]
 NOTHING = ["empty_cache", "manual_seed", "manual_seed_all", "reset_peak_memory_stats", "set_device"]
-WAITS: tuple[str, ...] = (
-    "__array__",
-    "__bool__",
-    "__float__",
-    "__index__",
-    "__int__",
-    "cpu",
-    "item",
-    "nonzero",
-    "numpy",
-)
-WAITS += ("tolist",)
+NUMBERS = ["__bool__", "__float__", "__index__", "__int__"]
+WAITS = [*NUMBERS, "__array__", "cpu", "item", "nonzero", "numpy", "tolist"]
 
 
 class OnDevice(torch.Tensor):
@@ -83,6 +62,16 @@ def _waiting(name: str) -> Callable[..., Any]:
     return wait
 
 
+class _Streams(GpuEngine):
+    """Streams that record who waits for them; their work is done at once."""
+
+    def synchronize_stream(self, stream: int) -> None:
+        OnDevice.recorded_in.add("wait", "synchronize")
+
+    def synchronize(self) -> None:
+        self.synchronize_stream(0)
+
+
 def install(log: Log) -> None:
     """Let this process have the scripted device, and no other."""
     OnDevice.recorded_in = log
@@ -125,13 +114,13 @@ def _patch_tensors() -> None:
 
 
 def mark_pinned(tensor: torch.Tensor) -> None:
-    """Say that a tensor lies in page-locked memory."""
-    tensor._is_pinned = True  # type: ignore[attr-defined]
+    """Say that a tensor lies in page-locked memory; its views do too."""
+    tensor.untyped_storage().pinned = True  # type: ignore[attr-defined]
 
 
 def is_pinned(tensor: torch.Tensor, *_: object) -> bool:
     """Return whether a tensor lies in page-locked memory."""
-    return bool(getattr(tensor, "_is_pinned", False))
+    return getattr(tensor.untyped_storage(), "pinned", False)
 
 
 def _log_copy(tensor: torch.Tensor, non_blocking: bool) -> None:
@@ -142,7 +131,7 @@ def _log_copy(tensor: torch.Tensor, non_blocking: bool) -> None:
 def _patch_torch() -> None:
     for name in FACTORIES:
         setattr(torch, name, _made_there(getattr(torch, name)))
-    load, module, fake = torch.load, torch.nn.Module.to, FakeCuda(strict=False)
+    load, module, fake = torch.load, torch.nn.Module.to, FakeCuda(engine=_Streams(strict=False))
 
     def move_module(self: torch.nn.Module, *arguments: Any, **options: Any) -> torch.nn.Module:  # noqa: ANN401
         kept = [one for one in arguments if not isinstance(one, str | torch.device | bool)]
@@ -152,14 +141,13 @@ def _patch_torch() -> None:
     torch.nn.Module.to = move_module  # type: ignore[method-assign,assignment]
     torch.nn.Module.cuda = lambda self, *_: self  # type: ignore[method-assign]
     torch.load = lambda file, map_location=None, **options: load(file, map_location="cpu", **options)
-    for name in ("Stream", "Event", "current_stream", "default_stream", "stream"):
+    for name in ("Stream", "Event", "current_stream", "default_stream", "stream", "synchronize"):
         setattr(torch.cuda, name, getattr(fake, name))
     for name in NOTHING:
         setattr(torch.cuda, name, lambda *_: None)
     torch.cuda.is_available = _is_available
     torch.cuda.device_count = lambda: 1
     torch.cuda.current_device = lambda: 0
-    torch.cuda.synchronize = lambda *_: OnDevice.recorded_in.add("wait", "synchronize")
 
 
 def _is_available() -> bool:
@@ -170,10 +158,12 @@ def _is_available() -> bool:
 def _made_there(factory: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(factory)
     def make(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - as the original
-        device = options.get("device")
-        if device is None or torch.device(device).type != "cuda":
-            return factory(*arguments, **options)
-        kept = {name: value for name, value in options.items() if name not in ("device", "pin_memory")}
-        return factory(*arguments, **kept).as_subclass(OnDevice)
+        device, pinned = options.get("device"), options.pop("pin_memory", False)
+        if device is not None and torch.device(device).type == "cuda":
+            return factory(*arguments, **{**options, "device": "cpu"}).as_subclass(OnDevice)
+        made = factory(*arguments, **options)
+        if pinned:
+            mark_pinned(made)
+        return made
 
     return make

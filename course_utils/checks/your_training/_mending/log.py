@@ -14,7 +14,7 @@ class Event(NamedTuple):
     """Something that happened.
 
     Attributes:
-        process: Number of the process.
+        process: Number of the thread in the system, for a main thread that of its process.
         in_loop: Whether it happened where the script's loop runs: in its process and in the main thread.
         kind: What it was; `watch` lists them.
         value: More about it.
@@ -37,7 +37,10 @@ class Log:
     def add(self, kind: str, value: object = None) -> None:
         """Append an event."""
         in_loop = (os.getpid(), threading.get_ident()) == (self._process, self._thread)
-        self._write(self._file, environment.json.dumps([os.getpid(), in_loop, kind, value]).encode() + b"\n")
+        self._write(
+            self._file,
+            environment.json.dumps([threading.get_native_id(), in_loop, kind, value]).encode() + b"\n",
+        )
 
     def events(self) -> list[Event]:
         """Return the events until now, at most `MAX_EVENTS`."""

@@ -3,29 +3,34 @@
 from collections import Counter
 
 from course_utils.checks.core import Mistake
+from course_utils.checks.your_training._mending.causes import expect_work_done_once
 from course_utils.checks.your_training._mending.runs import EPOCHS, Run
 from course_utils.checks.your_training._mending.samples import Photographs, numbers_of
 
+MORE = 12  # samples may be loaded and not trained: a checkpoint holds tens of an epoch
+
 
 def expect_resumed(photographs: Photographs, runs: list[Run]) -> None:
-    """Expect that runs, each interrupted but the last, train each photograph once an epoch together.
+    """Expect what runs train that go on behind checkpoints.
 
-    What was trained after the last checkpoint is trained again.
+    The first goes on behind the last epoch. The others, each interrupted but the last, train each photograph
+    once an epoch together; what was trained after the last checkpoint is trained again.
 
     Raises:
         Mistake: Samples are lost or come twice, or are loaded again.
     """
     kept: list[int] = []
-    for number, run in enumerate(runs):
+    for number, run in enumerate(runs[1:]):
         numbers = numbers_of(photographs, [one for one in run["forwards"] if one["trains"]])
         saved = [event.value for event in run["events"] if event.kind == "saved"]
-        is_last = number == len(runs) - 1
-        if number and not saved and not is_last:
+        is_last = run is runs[-1]
+        if not number and not saved:
             raise Mistake(
                 "no_checkpoint",
                 "The script was interrupted in its second epoch, and torch.save was not called before.",
             )
-        _expect_nothing_again(run, len(numbers), len(kept))
+        if is_last:
+            _expect_nothing_again(run, len(numbers), len(kept))
         kept += numbers if is_last else numbers[: saved[-1] if saved else 0]
     size = photographs["train"]
     epochs = [Counter(kept[epoch * size : (epoch + 1) * size]) for epoch in range(EPOCHS)]
@@ -42,14 +47,22 @@ def expect_resumed(photographs: Photographs, runs: list[Run]) -> None:
             "behind them "
             "in the same order.",
         )
+    if again := sum(one["trains"] for one in runs[0]["forwards"]):
+        raise Mistake(
+            "last_epoch_again",
+            f"Started again after its last epoch, the script trains {again} more batches: the checkpoint at "
+            "the end of an epoch says that the next one begins.",
+        )
 
 
 def _expect_nothing_again(run: Run, trained: int, before: int) -> None:
-    """Expect that a run which goes on behind some samples loads no more than it trains."""
+    """Expect that a run which goes on behind some samples to the end loads no more than it trains."""
+    first = next((k for k, event in enumerate(run["events"]) if event.kind == "forward"), 0)
+    expect_work_done_once(run["events"][first:], ", resumed,")
     forwards = [event.value for event in run["events"] if event.kind == "forward"]
     validated = sum(count for count, trains in forwards if not trains)
     loaded = sum(event.value[0] for event in run["events"] if event.kind == "batch")
-    if before and loaded - validated > trained + before // 2:
+    if loaded - validated > trained + MORE:
         raise Mistake(
             "loads_what_was_trained",
             f"Resumed behind {before} samples, the script loads {loaded - validated} and trains "

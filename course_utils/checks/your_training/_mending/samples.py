@@ -11,7 +11,7 @@ from course_utils.checks.core import Mistake
 from course_utils.checks.your_training._mending.runs import EPOCHS, Forward, Run
 
 ALIKE = 0.06  # of the full range: resizing in another way differs by less, another photograph by more
-_SHARE = re.compile(r"(\d+(?:\.\d+)?) ?%|\b(?:0?\.\d+|1\.0+|0\.0)\b")
+_SHARE = re.compile(r"(\d+(?:\.\d+)?) ?%|(?<![\d.])(?:0?\.\d+|1\.0+)\b")
 
 
 class Photographs(TypedDict):
