@@ -62,8 +62,7 @@ def test_reading_list_has_entries_with_a_reason(name: str):
 @cache
 def given_to_students() -> set[str]:
     """The files of the students' repository, which lie there as they lie here."""
-    names = student_repository._tracked(COURSE, *student_repository.SHARED)
-    return {name for name in names if not name.startswith(f"{student_repository.NOT_SHARED}/")}
+    return set(student_repository._tracked(COURSE, *student_repository.SHARED))
 
 
 def test_links_to_files_work_in_a_clone_of_students(lesson: Lesson):
