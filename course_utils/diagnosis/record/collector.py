@@ -117,9 +117,9 @@ class Collector:
 
     def _collected(self, phase: str, info: dict[str, int]) -> None:
         if phase == "start":
-            self._gc_start = process.now()
+            self._gc_start = time.thread_time()
         elif self._gc_start:
-            self.gc_seconds += process.now() - self._gc_start
+            self.gc_seconds += time.thread_time() - self._gc_start
 
     def close(self, status: str) -> None:
         """Write the rest, and what the machine was like; once, whoever calls first."""

@@ -152,4 +152,4 @@ class FetchLog:
         Own.next_state = process.now() + max((time.thread_time() - begin) / STATE_SHARE, STATE_SECONDS)
 
     def _collected(self, phase: str, info: dict[str, int]) -> None:
-        self.collecting += process.now() if phase == "stop" else -process.now()
+        self.collecting += time.thread_time() if phase == "stop" else -time.thread_time()
