@@ -20,6 +20,7 @@ WRITTEN = [
     "a_site",
     "with_administrators",
     "installations",
+    "records",
     "a_term",
     "the_sandbox",
 ]

@@ -15,7 +15,10 @@ from tests.lessons.lesson import COURSE
 
 TEACHERS = COURSE / "book" / "teachers" / "pages"
 # In the order of index.md: who reads the pages of lessons has an environment from the first ones.
-TERM = [TEACHERS / f"{name}.md" for name in ("a_term", "with_administrators", "installations", "the_sandbox")]
+TERM = [
+    TEACHERS / f"{name}.md"
+    for name in ("a_term", "with_administrators", "installations", "records", "the_sandbox")
+]
 ELSEWHERE = [TEACHERS / "a_site.md"]  # tests/term/test_foreign_hub.py types all of it, in three accounts
 FIRST = ("index", "before_the_course", "timetable", "in_the_room")
 PAGES = [TEACHERS / f"{name}.md" for name in FIRST]
