@@ -21,13 +21,17 @@ def save_indexes(out: Path) -> None:
         OSError: The disk is full, for example; not where the folder cannot be written.
     """
     for path in (path for form in (ENCODED, RAW) for path in sorted((out / form).glob("*.zip"))):
-        if not index_path(path).exists():
-            from course_utils.data import ZipIndex  # loads NumPy, which a complete set does not need
+        try:
+            remove_temporaries(index_path(path))  # of a command that was killed, perhaps after its last step
+            if not index_path(path).exists():
+                _save(path)
+        except OSError as error:
+            if error.errno not in READ_ONLY:
+                raise
 
-            remove_temporaries(index_path(path))  # of a command that was killed
-            try:
-                with suppress(BadZipFile, ValueError), closing(ZipIndex(path)) as index:
-                    index.save()
-            except OSError as error:
-                if error.errno not in READ_ONLY:
-                    raise
+
+def _save(path: Path) -> None:
+    from course_utils.data import ZipIndex  # loads NumPy, which a complete set does not need
+
+    with suppress(BadZipFile, ValueError), closing(ZipIndex(path)) as index:
+        index.save()

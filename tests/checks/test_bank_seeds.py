@@ -107,6 +107,6 @@ def verdict_for(answer: Answer, seed: int) -> Verdict:
 def test_verdict_does_not_depend_on_the_inputs(answer: Answer, request: pytest.FixtureRequest):
     skip_if_command_missing(answer)
     seeds = request.config.getoption("--seeds") or FEWER.get(answer.check, SEEDS)
-    found = [verdict_for(answer, seed) for seed in range(seeds if answer.mistake else RIGHT)]
+    found = [verdict_for(answer, seed) for seed in range(seeds if answer.mistake else min(seeds, RIGHT))]
     assert {one.mistake for one in found} == {answer.mistake}, found
     assert answer.mistake or len({one.message for one in found}) == 1, found

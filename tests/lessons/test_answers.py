@@ -1,6 +1,6 @@
 """Answers of the bank, graded by `nbgrader autograde` as a teacher does it.
 
-All right ones are there, and some wrong ones, each with another mistake; with WHOLE_BANK=yes, all.
+The right ones are there, and some wrong ones, each with another mistake; with WHOLE_BANK=yes, all.
 """
 
 import os
@@ -14,14 +14,15 @@ import pytest
 from nbgrader.api import Gradebook, SubmittedNotebook
 
 from grading.answers.bank import Answer, answers
-from tests.checks.bank_verdicts import skip_if_command_missing
+from tests.checks.bank_verdicts import SLOW, skip_if_command_missing
 from tests.grading.toy_course import nbgrader
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read
 from tests.lessons.submissions import hand_in, rows
 
 # `make test` judges the bank in process (tests/checks), and `make proofs` with several draws.
 pytestmark = pytest.mark.proof
-MOST = 16  # answers to an exercise: a submission holds one, and takes seconds
+MOST = 16  # right answers to an exercise, and wrong ones: a submission holds one, and takes seconds
+MOST_SLOW = 6  # where a check starts many processes
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -75,13 +76,15 @@ def grade_bank(lesson: Lesson, course: Path) -> Marks:
 
 
 def submissions(lesson: Lesson) -> list[list[Answer]]:
-    """Return rows of answers: all right ones to each exercise, then wrong ones, each with another mistake."""
+    """Return rows of answers: right ones to each exercise, then wrong ones, each with another mistake."""
     if os.environ.get("WHOLE_BANK"):
         return rows(lesson)
     chosen, taken = [], {}
     for answer in sorted(answers(lesson.module_name), key=lambda answer: answer.mistake is not None):
         known = taken.setdefault(answer.check, [])
-        if not answer.mistake or (len(known) < MOST and answer.mistake not in known):
+        alike = [mistake for mistake in known if (mistake is None) == (answer.mistake is None)]
+        most = MOST_SLOW if answer.check in SLOW else MOST
+        if len(alike) < most and (not answer.mistake or answer.mistake not in known):
             known.append(answer.mistake)
             chosen.append(answer)
     return rows(lesson, chosen)
