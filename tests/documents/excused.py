@@ -37,6 +37,8 @@ NOT_RUN = {
     'c.Grading.weights = {"03_gpu_pipelining": 2}': CONFIGURATION,
     "python -m grading.site $TEACHER_DIR --teacher you --hub https://the.hub "
     "--repository https://git/of/the/notebooks": SITE,
+    "make record": "takes half an hour; the quick one is run",
+    "python -m course_utils.record --check record_a100_lustre.json": "needs a record: tests/record",
     "make book": "takes minutes: tests/browser/test_book.py builds both books",
     "make book BOOK_OPTIONS=--teachers": "takes minutes: tests/browser/test_book.py builds both books",
     "make check": TESTS,
