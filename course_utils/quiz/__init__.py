@@ -1,4 +1,4 @@
-"""The three questions that end a lesson: checked on the spot, without marks."""
+"""The questions that end a lesson: checked on the spot, without marks."""
 
 import lazy_loader
 

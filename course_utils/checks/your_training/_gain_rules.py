@@ -12,6 +12,7 @@ from course_utils.pipeline import Process, Simulation, Store
 
 BATCHES, FROM = 240, 80  # simulated, and the first one that counts
 Rule = Callable[["Training"], float]
+Change = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -45,24 +46,6 @@ class Training:
     @property
     def on_core(self) -> float:
         return self.decode + self.floats
-
-
-def start(machine: dict[str, Any]) -> Training:
-    """Return the training before all changes."""
-    names = ("read", "decode", "floats", "transfer", "compute", "workers", "cores")
-    return Training(**{name: machine[name] for name in names})
-
-
-def changed(training: Training, machine: dict[str, Any], change: str) -> Training:
-    """Return the training after a change."""
-    values: dict[str, dict[str, Any]] = {
-        "workers": {"workers": machine["more_workers"]},
-        "pack": {"read": machine["packed_read"]},
-        "resize": {"decode": machine["resized_decode"]},
-        "bytes": {"floats": 0, "transfer": training.transfer / 4},
-        "pin": {"pinned": True},
-    }
-    return replace(training, **values[change])
 
 
 def measured(training: Training) -> float:
@@ -113,16 +96,16 @@ def measured(training: Training) -> float:
     return (ends[-1] - ends[FROM - 1]) / (BATCHES - FROM)
 
 
-def trainings(machine: dict[str, Any], changes: Iterable[str]) -> Iterator[Training]:
-    """Yield the training before all changes, and after each."""
-    training = start(machine)
+def trainings(machine: dict[str, Any], changes: Iterable[Change]) -> Iterator[Training]:
+    """Yield the training before all changes, and after each: a change is new values of some fields."""
+    training = Training(**machine)
     yield training
     for change in changes:
-        training = changed(training, machine, change)
+        training = replace(training, **change)
         yield training
 
 
-def gains(machine: dict[str, Any], changes: list[str], rule: Rule = measured) -> list[float]:
+def gains(machine: dict[str, Any], changes: list[Change], rule: Rule = measured) -> list[float]:
     """Return how many times as fast each change makes the training as it was before that change."""
     times = [rule(training) for training in trainings(machine, changes)]
     return [before / after for before, after in pairwise(times)]
@@ -134,7 +117,7 @@ def on_device(training: Training) -> float:
     return max(both) if training.pinned else sum(both)
 
 
-def _rule(loading: Rule, device: Rule = on_device) -> Callable[[dict[str, Any], list[str]], list[float]]:
+def _rule(loading: Rule, device: Rule = on_device) -> Callable[[dict[str, Any], list[Change]], list[float]]:
     """Return gains by a rule for loading with workers, and one for the device."""
 
     def time(training: Training) -> float:
@@ -155,61 +138,45 @@ def _added(training: Training) -> float:
 
 
 def exact(training: Training) -> float:
-    """Return the milliseconds of a batch by the rule, which the machine reaches when its pipeline is full."""
+    """Return the milliseconds of a batch by the rule, which the machine reaches once its pipeline is full."""
     if not training.workers:
         return training.load + training.transfer + training.compute
     return max(loading(training), on_device(training))
 
 
-def _exact_gains(machine: dict[str, Any], changes: list[str]) -> list[float]:
+def _exact_gains(machine: dict[str, Any], changes: list[Change]) -> list[float]:
     return gains(machine, changes, exact)
 
 
-def _alone(machine: dict[str, Any], changes: list[str]) -> list[float]:
-    first = start(machine)
-    return [exact(first) / exact(changed(first, machine, change)) for change in changes]
+def _alone(machine: dict[str, Any], changes: list[Change]) -> list[float]:
+    first = Training(**machine)
+    return [exact(first) / exact(replace(first, **change)) for change in changes]
 
 
-def _since_the_start(machine: dict[str, Any], changes: list[str]) -> list[float]:
+def _since_the_start(machine: dict[str, Any], changes: list[Change]) -> list[float]:
     first, *later = map(exact, trainings(machine, changes))
     return [first / time for time in later]
 
 
-def _times(machine: dict[str, Any], changes: list[str]) -> list[float]:
+def _times(machine: dict[str, Any], changes: list[Change]) -> list[float]:
     return list(map(exact, trainings(machine, changes)))[1:]
 
 
-def _floats_stay(machine: dict[str, Any], changes: list[str]) -> list[float]:
-    floats = machine["floats"]
-    decodes = {name: machine[name] + floats for name in ("decode", "resized_decode")}
-    return _exact_gains({**machine, **decodes, "floats": 0}, changes)
-
-
-def _bytes_as_floats(machine: dict[str, Any], changes: list[str]) -> list[float]:
-    times, transfer = [], machine["transfer"]
-    for training in trainings(machine, changes):
-        times.append(exact(replace(training, transfer=transfer)))
-    return [before / after for before, after in pairwise(times)]
-
-
-KNOWN_MISTAKES: dict[str, tuple[Callable[[dict[str, Any], list[str]], list[float]], str]] = {
+KNOWN_MISTAKES: dict[str, tuple[Callable[[dict[str, Any], list[Change]], list[float]], str]] = {
     "gain_of_another_training": (
         _alone,
         "You compute the gain of each change on the training as it was at the start. A change is made on "
-        "what the "
-        "changes before it have left: gains of single changes cannot be put in a row.",
+        "what the changes before it have left: gains of single changes cannot be put in a row.",
     ),
     "since_the_start": (
         _since_the_start,
         "You compare with the training before all changes. Each number says what one change gains on top of "
-        "those "
-        "before it.",
+        "those before it.",
     ),
     "sum_for_maximum": (
         lambda machine, changes: gains(machine, changes, _added),
         "You add loading to transfer and computing although there are workers. Loading and the loop work at "
-        "the "
-        "same time then: the slower of the two sets the pace.",
+        "the same time then: the slower of the two sets the pace.",
     ),
     "batches_in_flight_ignored": (
         _rule(lambda training: training.load),
@@ -218,15 +185,13 @@ KNOWN_MISTAKES: dict[str, tuple[Callable[[dict[str, Any], list[str]], list[float
     ),
     "cores_ignored": (
         _rule(lambda training: training.load / training.workers),
-        "You divide all of the loading by the number of workers. Decoding and making floats need a core, and "
-        "there "
-        "are fewer cores than workers.",
+        "You divide all of the loading by the number of workers. Decoding and making floats need a core, "
+        "and there are fewer cores than workers.",
     ),
     "waiting_needs_a_core": (
         _rule(lambda training: training.load / min(training.workers, training.cores)),
         "You divide the reading by the number of cores. Who waits for the file system needs no core: all "
-        "workers "
-        "wait at once.",
+        "workers wait at once.",
     ),
     "all_at_once": (
         _rule(
@@ -235,33 +200,21 @@ KNOWN_MISTAKES: dict[str, tuple[Callable[[dict[str, Any], list[str]], list[float
             )
         ),
         "You add the reading of all workers to the decoding on the cores. While some workers wait, others "
-        "decode: "
-        "whichever takes longer sets the pace.",
+        "decode: whichever takes longer sets the pace.",
     ),
     "transfer_vanishes": (
         _rule(loading, lambda t: t.compute if t.pinned else t.transfer + t.compute),
         "You drop the transfer once memory is pinned. It still takes its time, beside the computing: the "
-        "longer of "
-        "the two counts.",
+        "longer of the two counts.",
     ),
     "transfer_in_turn": (
         _rule(loading, lambda t: t.transfer + t.compute),
-        "You add transfer and computing after `pin`, too. From then on the next batch is copied while this "
-        "one is "
-        "computed.",
+        "You add transfer and computing although memory is pinned. Then the next batch is copied while this "
+        "one is computed.",
     ),
     "transfer_forgotten": (
         _rule(loading, lambda t: t.compute),
-        "You leave the transfer out. Until `pin`, the loop copies a batch and then computes it.",
-    ),
-    "floats_stay": (
-        _floats_stay,
-        "After `bytes` you still let the workers make floats. They hand over what the decoder returned.",
-    ),
-    "bytes_travel_as_floats": (
-        _bytes_as_floats,
-        "After `bytes` you still copy floats to the device. A byte is a quarter of a float: so is its "
-        "transfer.",
+        "You leave the transfer out. Until memory is pinned, the loop copies a batch and then computes it.",
     ),
     "inverse": (
         lambda machine, changes: [1 / gain for gain in _exact_gains(machine, changes)],
@@ -269,8 +222,8 @@ KNOWN_MISTAKES: dict[str, tuple[Callable[[dict[str, Any], list[str]], list[float
     ),
     "times": (
         _times,
-        "Those are milliseconds a batch after each change. Divide the time before a change by the time after "
-        "it.",
+        "Those are milliseconds a batch after each change. Divide the time before a change by the time "
+        "after it.",
     ),
     "per_cent": (
         lambda machine, changes: [100 * (gain - 1) for gain in _exact_gains(machine, changes)],

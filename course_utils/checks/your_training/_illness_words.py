@@ -56,16 +56,14 @@ def _false_alarm(case: Case, said: str) -> Mistake:
             "that is missing was not reached before the epoch ended, and one that comes again in the next "
             "epoch is training.",
         )
-    if not any(draws):
+    if not draws:
         return Mistake(
             "nothing_drawn",
-            "You say that random numbers repeat where none are drawn: two empty lists are equal, and nothing "
-            "comes again. Compare the hashes, not the lists.",
+            "You say that random numbers repeat where none are drawn: in an empty list nothing comes again.",
         )
-    drawn = [draw for epoch in draws for draw in epoch]
     return Mistake(
         "draws_differ",
-        f"You say that random numbers repeat; the {len(drawn)} hashes of this script are {len(set(drawn))} "
+        f"You say that random numbers repeat; the {len(draws)} hashes of this script are {len(set(draws))} "
         "different ones.",
     )
 
@@ -78,9 +76,10 @@ def _missed_result(case: Case, said: str) -> Mistake:
         first, last = _same(orders)
         sentence = f"The orders of its epochs {first} and {last} are equal, counted from 0."
     else:
-        within = [epoch for epoch, hashes in enumerate(draws) if len(set(hashes)) < len(hashes)]
-        where = f"within epoch {within[0]}" if within else "from one epoch in another one"
-        sentence = f"Hashes come again {where} of {len(draws)}, if not in the same order or place."
+        sentence = (
+            f"It has {len(draws)} hashes, and {len(set(draws))} different ones: some come again, far from "
+            "where they stood, and not in the same order."
+        )
     return Mistake(f"missed_{case['cause']}", f"You say {said} of a script with wrong results. {sentence}")
 
 

@@ -99,7 +99,7 @@ def _draw(rng: np.random.Generator, script: Script) -> dict[str, Any]:
         "workers": workers,
         **_times(rng, script, workers),
         "orders": _orders(rng, script),
-        "draws": _draws(rng, script),
+        "draws": [draw for epoch in _draws(rng, script) for draw in epoch],
     }
 
 

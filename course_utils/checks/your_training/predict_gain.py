@@ -10,14 +10,14 @@ from course_utils.checks.core import Evidence, Inputs, Mistake, Truth, type_name
 from course_utils.pipeline import simulation_disabled
 
 WITHIN = 0.1  # of what the machine measures
-CHANGES = ("workers", "pack", "resize", "bytes", "pin")
+Change = dict[str, float]
 
 
 class Case(TypedDict):
-    """A machine, in milliseconds of a batch, and the changes in their order."""
+    """A machine, in milliseconds of a batch, and changes in their order: new values of some keys."""
 
     machine: dict[str, int]
-    changes: list[str]
+    changes: list[Change]
 
 
 class Answer(TypedDict):
@@ -52,27 +52,32 @@ def _case(rng: np.random.Generator, workers: int, order: int) -> Case:
         "compute": compute,
         "workers": workers,
         "cores": (4, 2, 3)[order],
-        "more_workers": int(rng.integers(5, 8)),
+        "pinned": False,
     }
-    machine["packed_read"] = machine["read"] // int(rng.integers(5, 9))
-    machine["resized_decode"] = machine["decode"] // int(rng.integers(4, 7))
-    changes = rng.permutation(CHANGES).tolist()
+    changes: dict[str, Change] = {
+        "workers": {"workers": int(rng.integers(5, 8))},
+        "pack": {"read": machine["read"] // int(rng.integers(5, 9))},
+        "resize": {"decode": machine["decode"] // int(rng.integers(4, 7))},
+        "bytes": {"floats": 0, "transfer": machine["transfer"] / 4},
+        "pin": {"pinned": True},
+    }
+    names = rng.permutation(list(changes)).tolist()
     if order == 1 or (order and workers):  # cores or copies bound it until there are fewer bytes
-        changes.sort(key=lambda change: change == "bytes")
+        names.sort(key=lambda name: name == "bytes")
     elif order:  # the loop copies and computes in turn when there are fewer
-        changes.sort(key=lambda change: change != "bytes")
+        names.sort(key=lambda name: name != "bytes")
     elif workers:  # their number bounds it until reading is fast
-        changes.sort(key=lambda change: change == "pack")
+        names.sort(key=lambda name: name == "pack")
     if not workers:  # without workers nothing overlaps
-        changes.sort(key=lambda change: change != "workers")
-    return {"machine": machine, "changes": changes}
+        names.sort(key=lambda name: name != "workers")
+    return {"machine": machine, "changes": [changes[name] for name in names]}
 
 
 def probe(inputs: Inputs, predict: Callable[..., Any]) -> Found:
     """Ask for the gains of each case, twice, with the course's own model disabled."""
 
     def answer(case: Case) -> Answer:
-        found = predict(dict(case["machine"]), list(case["changes"]))
+        found = predict(dict(case["machine"]), [dict(change) for change in case["changes"]])
         listed = found.tolist() if isinstance(found, np.ndarray) else found
         if not isinstance(listed, (list, tuple)) or not all(isinstance(gain, Real) for gain in listed):
             return {"gains": None, "kind": type_name(found)}
@@ -108,8 +113,7 @@ def judge(truth: Truth, found: Evidence) -> str:
         raise _unknown_mistake(cases, predicted, measured)
     return (
         "Each of your gains lies within a tenth of what the machine measured: of workers that wait together "
-        "and share "
-        "cores, of what a device does at the same time, and of changes on top of others."
+        "and share cores, of what a device does at the same time, and of changes on top of others."
     )
 
 
@@ -127,12 +131,10 @@ def _unknown_mistake(cases: list[Case], predicted: list[list[float]], measured: 
         row for row in zip(cases, predicted, measured, strict=True) if not _agree(row[1], row[2])
     )
     number = next(n for n in range(len(right)) if not _agree([found[n]], [right[n]]))
-    before = ", ".join(case["changes"][:number]) or "none"
+    before = ", ".join(map(str, case["changes"][:number])) or "none"
     return Mistake(
         "wrong_gain",
-        f"For the change {case['changes'][number]!r} you predict {found[number]:.2f} times as fast; the "
-        "machine "
-        f"measured {right[number]:.2f}. It has {case['machine']}; the changes before: {before}. Write down "
-        "what a "
-        "batch takes before and after, part by part.",
+        f"For the change {case['changes'][number]} you predict {found[number]:.2f} times as fast; the "
+        f"machine measured {right[number]:.2f}. It has {case['machine']}; the changes before: {before}. "
+        "Write down what a batch takes before and after, part by part.",
     )
