@@ -15,6 +15,7 @@ FOR_TOOLS = re.compile(r"# *(noqa|type: ignore|pragma|mypy|ruff)\b")
 EXERCISE = re.compile(r"^(#+) Exercise (\d+): ", re.MULTILINE)
 COLUMNS = 110  # what fits beside the files of a JupyterLab 1,400 pixels wide
 HEADING = re.compile(r"#+ ")
+FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 LOCAL_PATH = re.compile(r"(?<![\w.])/(root|home|Users|tmp|work)/")
 
@@ -136,12 +137,13 @@ def test_exercises_are_numbered_and_have_headings_of_one_level(lesson: Lesson):
 @NOTEBOOKS
 def test_blank_line_below_every_heading(lesson: Lesson):
     for cell, text in texts(lesson):
-        for line, below in itertools.pairwise(text.splitlines()):
+        for line, below in itertools.pairwise(FENCED.sub("", text).splitlines()):
             assert not (HEADING.match(line) and below.strip()), f"{cell}: {line}"
 
 
 def test_every_lesson_opens_and_closes_alike(lesson: Lesson):
-    headings = [line for _, text in texts(lesson) for line in text.splitlines() if HEADING.match(line)]
+    lines = [line for _, text in texts(lesson) for line in FENCED.sub("", text).splitlines()]
+    headings = [line for line in lines if HEADING.match(line)]
     assert [line for line in headings if line.startswith("# ")] == headings[:1], (
         "one title, above all sections"
     )

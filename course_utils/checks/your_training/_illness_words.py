@@ -34,8 +34,7 @@ def misled(case: Case, said: str) -> Mistake:
     if said == "healthy":
         return Mistake(
             "missed_slow",
-            "You call a slow script healthy. Compare its wait with its step, not with a number of "
-            f"milliseconds.{_numbers(case)}",
+            f"You call a slow script healthy: it waits for more than a tenth of its step.{_numbers(case)}",
         )
     name, sentence = _SYMPTOMS[said]
     return Mistake(name, f"You name {said} where the cause is another one. {sentence}{_numbers(case)}")
@@ -47,7 +46,7 @@ def _false_alarm(case: Case, said: str) -> Mistake:
         return Mistake(
             "orders_differ",
             f"You say that an order comes again where the {len(orders)} orders differ. Some begin "
-            "and end with the same samples, and most hold the same set: compare whole lists.",
+            "or end with the same samples, and most hold the same set: compare whole lists.",
         )
     if said == "iterable_repeated":
         return Mistake(
@@ -71,7 +70,8 @@ def _false_alarm(case: Case, said: str) -> Mistake:
 def _missed_result(case: Case, said: str) -> Mistake:
     orders, draws = case["evidence"]["orders"], case["evidence"]["draws"]
     if case["cause"] == "iterable_repeated":
-        sentence = f"An epoch has {len(orders[0])} entries, and {len(set(orders[0]))} different ones."
+        order = next(order for order in orders if len(set(order)) < len(order))
+        sentence = f"An epoch has {len(order)} entries, and {len(set(order))} different ones."
     elif case["cause"] == "epoch_not_set":
         first, last = _same(orders)
         sentence = f"The orders of its epochs {first} and {last} are equal, counted from 0."

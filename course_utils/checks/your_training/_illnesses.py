@@ -30,6 +30,8 @@ class Script:
         epochs: The number of epochs.
         short: Whether epochs end early, so that samples are missing.
         similar: Whether epochs begin and end with the same samples.
+        cut: Whether the last epoch begins as the first one, and ends early.
+        copied: The only epoch in which samples come again; `None` for each.
         draws: Whether it draws random numbers.
     """
 
@@ -44,6 +46,8 @@ class Script:
     epochs: int = 3
     short: bool = False
     similar: bool = False
+    cut: bool = False
+    copied: int | None = None
     draws: bool = True
 
     @property
@@ -80,6 +84,12 @@ SCRIPTS = (
     Script(slow="file_per_sample", workers="one", waiting=(0.75, 0.85)),
     Script(slow="fewer_cores", workers="one"),
     Script(wrong="iterable_repeated", also="epoch_not_set", again=(0, 2)),
+    Script(wrong="iterable_repeated", copied=0, epochs=2),
+    Script(wrong="iterable_repeated", copied=2),
+    Script(wrong="iterable_repeated", epochs=1),
+    Script(wrong="repeated_random_numbers", again=(0, 1), epochs=2, workers="none"),
+    Script(cut=True),
+    Script(slow="fewer_cores", cut=True),
 )
 
 
@@ -118,16 +128,18 @@ def _times(rng: np.random.Generator, script: Script, workers: int) -> dict[str, 
 def _orders(rng: np.random.Generator, script: Script) -> list[list[int]]:
     """Return the order of each epoch: of workers that each yield all samples, the copies are interleaved."""
     count = int(rng.integers(24, 36))
-    copies = int(rng.integers(2, 4)) if script.wrong == "iterable_repeated" else 1
+    several = int(rng.integers(2, 4)) if script.wrong == "iterable_repeated" else 1
     orders = []
-    for _ in range(script.epochs):
-        mine = rng.permutation(count)
+    for epoch in range(script.epochs):
+        mine, copies = rng.permutation(count), several if script.copied in (None, epoch) else 1
         order = np.stack([np.roll(mine, -2 * worker) for worker in range(copies)], axis=1).ravel().tolist()
         orders.append(order[: count // 2] if script.short else order)
     if script.similar:
         third = len(orders[0]) // 3
         begin, middle, end = orders[0][:third], orders[0][third:-third], orders[0][-third:]
         orders = [[*begin, *np.roll(middle, epoch).tolist(), *end] for epoch in range(script.epochs)]
+    if script.cut:
+        orders[-1] = orders[0][: 2 * count // 3]
     if "epoch_not_set" in (script.wrong, script.also) and script.again:
         orders[script.again[1]] = list(orders[script.again[0]])
     return orders

@@ -75,7 +75,8 @@ def agree(found: list[float], other: list[float], within: float = TOLERANCE) -> 
 def wrong_share(traces: list[ReadTrace], shares: list[float]) -> Mistake:
     for (waiting, name, advice), (whole, other_name, other_advice) in product(WAITING, WHOLE):
         if agree(shares, [waiting(trace) / whole(trace) for trace in traces]):
-            return Mistake(name or other_name, f"{advice} {other_advice}".strip())
+            advices = dict.fromkeys((advice, other_advice if other_advice not in advice else ""))
+            return Mistake(name or other_name, " ".join(filter(None, advices)))
     if agree(shares, [1 - trace.share() for trace in traces]):
         return Mistake(
             "computing_share",

@@ -36,7 +36,7 @@ class Found(TypedDict):
 
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     """Draw machines that begin without and with workers, each with another order of changes."""
-    cases = [_case(rng, workers, order) for workers in (0, 2) for order in (0, 1, 2)]
+    cases = [_case(rng, workers, order) for workers in (0, 2) for order in (0, 1, 2)] + [_worse(rng)]
     return {"cases": cases}, {"cases": cases}
 
 
@@ -51,7 +51,7 @@ def _case(rng: np.random.Generator, workers: int, order: int) -> Case:
         "transfer": int(compute * (rng.uniform(1.3, 1.6) if order == 2 else rng.uniform(0.7, 0.95))),
         "compute": compute,
         "workers": workers,
-        "cores": (4, 2, 3)[order],
+        "cores": (2, 2, 3)[order],
         "pinned": False,
     }
     changes: dict[str, Change] = {
@@ -73,6 +73,14 @@ def _case(rng: np.random.Generator, workers: int, order: int) -> Case:
     return {"machine": machine, "changes": [changes[name] for name in names]}
 
 
+def _worse(rng: np.random.Generator) -> Case:
+    """Draw a case that is pinned before it has workers, has a single one, and loses a core."""
+    read, decode, floats, transfer, compute = (int(rng.integers(9, 11)) * n for n in (6, 6, 3, 6, 5))
+    machine = {"read": read, "decode": decode, "floats": floats, "transfer": transfer, "compute": compute}
+    changes: list[Change] = [{"pinned": True}, {"workers": 1}, {"workers": 4}, {"cores": 1}]
+    return {"machine": {**machine, "workers": 0, "cores": 2, "pinned": False}, "changes": changes}
+
+
 def probe(inputs: Inputs, predict: Callable[..., Any]) -> Found:
     """Ask for the gains of each case, twice, with the course's own model disabled."""
 
@@ -80,7 +88,8 @@ def probe(inputs: Inputs, predict: Callable[..., Any]) -> Found:
         found = predict(dict(case["machine"]), [dict(change) for change in case["changes"]])
         listed = found.tolist() if isinstance(found, np.ndarray) else found
         if not isinstance(listed, (list, tuple)) or not all(isinstance(gain, Real) for gain in listed):
-            return {"gains": None, "kind": type_name(found)}
+            within = {type_name(gain) for gain in listed} if isinstance(listed, (list, tuple)) else ()
+            return {"gains": None, "kind": " of ".join([type_name(found), *sorted(within)[:1]])}
         return {"gains": [float(gain) for gain in listed], "kind": ""}
 
     with simulation_disabled():
@@ -96,8 +105,11 @@ def judge(truth: Truth, found: Evidence) -> str:
     cases, predicted = truth["cases"], []
     for case, answer in zip(cases, found["first"], strict=True):
         if answer["gains"] is None or len(answer["gains"]) != len(case["changes"]):
-            what = answer["kind"] or f"{len(answer['gains'])} numbers for {len(case['changes'])} changes"
-            raise Mistake("not_a_list", f"Return a list with a number for each change; you returned {what}.")
+            what = answer["kind"] or f"a list of length {len(answer['gains'])}"
+            raise Mistake(
+                "not_a_list",
+                f"Return a list with {len(case['changes'])} numbers, one a change; you returned {what}.",
+            )
         predicted.append(answer["gains"])
     if found["again"] != found["first"]:
         raise Mistake(

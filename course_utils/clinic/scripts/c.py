@@ -7,7 +7,9 @@ from torch.utils.data import DataLoader, Dataset
 
 class Rows(Dataset):
     def __init__(self, n=1600):
-        self.data = np.random.default_rng(0).integers(0, 255, (n, 128), dtype=np.uint8)
+        self.data = np.random.default_rng(0).integers(
+            0, 255, (n, 128), dtype=np.uint8
+        )
 
     def __len__(self):
         return len(self.data)
@@ -19,8 +21,21 @@ class Rows(Dataset):
 if __name__ == "__main__":
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    loader = DataLoader(Rows(), batch_size=32, shuffle=True, num_workers=1, multiprocessing_context="fork", persistent_workers=True)
-    model = torch.nn.Sequential(torch.nn.Linear(128, 1536), torch.nn.ReLU(), torch.nn.Linear(1536, 1536), torch.nn.ReLU(), torch.nn.Linear(1536, 2))
+    loader = DataLoader(
+        Rows(),
+        batch_size=32,
+        shuffle=True,
+        num_workers=1,
+        multiprocessing_context="fork",
+        persistent_workers=True,
+    )
+    model = torch.nn.Sequential(
+        torch.nn.Linear(128, 1536),
+        torch.nn.ReLU(),
+        torch.nn.Linear(1536, 1536),
+        torch.nn.ReLU(),
+        torch.nn.Linear(1536, 2),
+    )
     opt = torch.optim.SGD(model.parameters(), lr=0.001)
     for epoch in range(2):
         for step, (x, y) in enumerate(loader):

@@ -12,7 +12,9 @@ class Photos(Dataset):
         self.blobs = []
         for _ in range(n):
             b = io.BytesIO()
-            Image.fromarray(rng.integers(0, 255, (40, 40, 3), dtype=np.uint8)).resize((224, 224)).save(b, "JPEG")
+            Image.fromarray(
+                rng.integers(0, 255, (40, 40, 3), dtype=np.uint8)
+            ).resize((224, 224)).save(b, "JPEG")
             self.blobs.append(b.getvalue())
 
     def __len__(self):
@@ -28,12 +30,21 @@ class Photos(Dataset):
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    torch.manual_seed(0); random.seed(0)
+    torch.manual_seed(0)
+    random.seed(0)
     loader = DataLoader(Photos(), batch_size=12, shuffle=True)
-    model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 5, stride=4), torch.nn.ReLU(), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(8, 4))
+    model = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 8, 5, stride=4),
+        torch.nn.ReLU(),
+        torch.nn.AdaptiveAvgPool2d(1),
+        torch.nn.Flatten(),
+        torch.nn.Linear(8, 4),
+    )
     opt = torch.optim.SGD(model.parameters(), lr=0.01)
     for epoch in range(2):
         for x, y in loader:
             loss = torch.nn.functional.cross_entropy(model(x.float() / 255), y)
-            opt.zero_grad(); loss.backward(); opt.step()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         print(epoch, loss.item())

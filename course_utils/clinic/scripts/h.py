@@ -14,7 +14,9 @@ class Records(Dataset):
 
     def __getitem__(self, i):
         self.file.seek(i * 1024)
-        return torch.from_numpy(np.frombuffer(self.file.read(1024), dtype=np.uint8).copy()), i % 2
+        return torch.from_numpy(
+            np.frombuffer(self.file.read(1024), dtype=np.uint8).copy()
+        ), i % 2
 
 
 if __name__ == "__main__":
@@ -22,12 +24,29 @@ if __name__ == "__main__":
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "records.bin")
-        np.random.default_rng(0).integers(0, 255, (1600, 1024), dtype=np.uint8).tofile(path)
-        loader = DataLoader(Records(path, 1600), batch_size=32, shuffle=True, num_workers=2, multiprocessing_context="fork", persistent_workers=True)
-        model = torch.nn.Sequential(torch.nn.Linear(1024, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 2))
+        np.random.default_rng(0).integers(
+            0, 255, (1600, 1024), dtype=np.uint8
+        ).tofile(path)
+        loader = DataLoader(
+            Records(path, 1600),
+            batch_size=32,
+            shuffle=True,
+            num_workers=2,
+            multiprocessing_context="fork",
+            persistent_workers=True,
+        )
+        model = torch.nn.Sequential(
+            torch.nn.Linear(1024, 1024),
+            torch.nn.ReLU(),
+            torch.nn.Linear(1024, 1024),
+            torch.nn.ReLU(),
+            torch.nn.Linear(1024, 2),
+        )
         opt = torch.optim.SGD(model.parameters(), lr=0.01)
         for epoch in range(2):
             for x, y in loader:
                 loss = torch.nn.functional.cross_entropy(model(x.float() / 255), y)
-                opt.zero_grad(); loss.backward(); opt.step()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
             print(epoch, loss.item())
