@@ -8,7 +8,7 @@ from nbgrader.utils import is_grade, is_solution
 
 from book.lesson_pages import ALT_LENGTH, LessonPage, alternative_text, with_formulas, with_page_links
 from grading.links.package_names import PackageNames
-from tests.lessons.lesson import COURSE, Lesson, code_cells, read
+from tests.lessons.lesson import COURSE, FENCED, Lesson, code_cells, read
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_page_has_one_title_with_the_number(lesson: Lesson, page):
         line
         for cell in page.cells
         if cell.cell_type == "markdown"
-        for line in cell.source.splitlines()
+        for line in FENCED.sub("", cell.source).splitlines()
         if line.startswith("# ")
     ]
     assert len(titles) == 1

@@ -1,6 +1,7 @@
 """Find all lessons, their notebooks and their checks."""
 
 import importlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +15,7 @@ from course_utils.start_page import MORE
 from grading.course.lesson import lesson_names
 
 COURSE = Path(__file__).parents[2]
+FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)  # code within Markdown
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,13 @@ import pytest
 from nbformat import NotebookNode
 
 from course_utils.checks.core import wrap
-from tests.lessons.lesson import LESSONS, OPTIONAL, Lesson, code_cells, fails_on_purpose, graded, read
+from tests.lessons.lesson import FENCED, LESSONS, OPTIONAL, Lesson, code_cells, fails_on_purpose, graded, read
 
 FIGURE = re.compile(r"<Figure size \d+x\d+ with \d+ Axes>")
 FOR_TOOLS = re.compile(r"# *(noqa|type: ignore|pragma|mypy|ruff)\b")
 EXERCISE = re.compile(r"^(#+) Exercise (\d+): ", re.MULTILINE)
 COLUMNS = 110  # what fits beside the files of a JupyterLab 1,400 pixels wide
 HEADING = re.compile(r"#+ ")
-FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 LOCAL_PATH = re.compile(r"(?<![\w.])/(root|home|Users|tmp|work)/")
 
