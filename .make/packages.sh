@@ -25,7 +25,8 @@ else
         "name one that both machines have: make packages PACKAGES=folder PYTHON=python3.12; or unpack one into the folder, as python (book/teachers/pages/installations.md)"
     echo "No Python could be fetched: where these packages are installed, $("$python" --version) must be there."
 fi
-"$uv" venv --quiet --seed --python "$(command -v "$python")" "$work/venv"
+"$uv" venv --quiet --seed --python "$(command -v "$python")" "$work/venv" ||
+    fail "pip could not be fetched." "check the network, then run the same command again"
 echo "Fetching the packages into $folder (about 3 GB) ..."
 "$work/venv/bin/python" -m pip wheel --quiet --no-deps --wheel-dir "$folder" --requirement requirements.txt uv setuptools ||
     fail "the packages could not be fetched." "check the network and the free space (3 GB), then run the same command again"
