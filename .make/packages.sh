@@ -28,5 +28,6 @@ fi
 "$uv" venv --quiet --seed --python "$(command -v "$python")" "$work/venv" ||
     fail "pip could not be fetched." "check the network, then run the same command again"
 echo "Fetching the packages into $folder (about 3 GB) ..."
-"$work/venv/bin/python" -m pip wheel --quiet --no-deps --wheel-dir "$folder" --requirement requirements.txt uv setuptools ||
+# Their files go through $TMPDIR, and /tmp is often small.
+TMPDIR=$work "$work/venv/bin/python" -m pip wheel --quiet --no-deps --wheel-dir "$folder" --requirement requirements.txt uv setuptools ||
     fail "the packages could not be fetched." "check the network and the free space (3 GB), then run the same command again"
