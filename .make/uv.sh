@@ -15,13 +15,15 @@ if [ -n "${PACKAGES:-}" ]; then
 fi
 if [ "$python" = own ]; then own=yes python=python3; fi
 
+supported() { "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))'; }
+
 check_python() {
     command -v "$python" >/dev/null ||
         fail "there is no Python called '$python'." "install Python 3.11 to 3.14, or name yours: make lab PYTHON=python3.12"
     # A shim of pyenv or asdf is there for versions that are not installed, too.
     "$python" --version >/dev/null 2>&1 ||
         fail "'$python' does not run: $("$python" --version 2>&1 | head -n 1)" "name a Python that runs: make lab PYTHON=/usr/bin/python3"
-    [ $own = yes ] || "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' ||
+    [ $own = yes ] || supported ||
         fail "the course needs Python 3.11 to 3.14, and '$python' is $("$python" --version 2>&1)." \
              "name another one: make lab PYTHON=python3.12; or let the course fetch its own: make lab PYTHON=own"
 }

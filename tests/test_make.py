@@ -115,6 +115,22 @@ def test_python_of_its_own_is_fetched_whatever_the_systems_version_is(clone: Pat
     assert f"venv --quiet --allow-existing --python {clone}/bin/fetched .venv" in done.stderr
 
 
+def test_packages_for_an_old_python_need_one_that_is_fetched_or_in_the_folder(clone: Path):
+    fake(clone, "python3", 'case "$1" in --version) echo Python 3.9.2 ;; *) exit 1 ;; esac')
+    fake(clone, "uv", '[ "$1 $2" != "python install" ]')  # without GitHub
+    done = subprocess.run(
+        [".make/packages.sh", "python3", "wheels"],
+        cwd=clone,
+        env={"PATH": f"{clone}/bin:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "no Python could be fetched" in done.stderr
+    assert "PYTHON=python3.12; or unpack one into the folder, as python" in done.stderr
+    assert list((clone / "wheels").iterdir()) == []
+
+
 TINY = """
 [build-system]
 requires = ["setuptools>=77"]

@@ -56,6 +56,8 @@ def _stage(options: argparse.Namespace) -> None:
     scratch = options.scratch or find_scratch(os.environ, options.preset)
     source = resolved(options.source)
     way = choose_way(source, "unpack" if options.unpack else "auto")
+    if expiry := expiry_of(resolved(scratch)):
+        sys.stderr.write(f"scratch: {expiry}\n")
     if options.dry_run:
         _tell_plan(source, scratch, way, options.sbcast)
     elif options.sbcast:
@@ -63,8 +65,6 @@ def _stage(options: argparse.Namespace) -> None:
     else:
         if storage_of(scratch).kind == "network":
             sys.stderr.write(f"scratch: {scratch} is {storage_of(scratch)}\n")
-        if expiry := expiry_of(resolved(scratch)):
-            sys.stderr.write(f"scratch: {expiry}\n")
         size = source.stat().st_size if way == "copy" else None
         with told(source.name, size, place_of(source, resolved(scratch), way)) as tell:
             calls = (tell.copied, tell.waits, tell.replaces)

@@ -31,7 +31,8 @@ def update_course_folder(source: Path, course: Path) -> Iterator[str]:
         if run("git", "-C", course, "merge-base", here, there).strip() not in (here, there):
             raise DeployError(f"{course} has commits that {source} lacks: pull them there first")
         run("git", "-C", course, "reset", "--quiet", "--keep", there)
-        yield f"updated {course} to {run('git', '-C', course, 'describe', '--tags', '--always').strip()}"
+        # The fetch brings no tags.
+        yield f"updated {course} to {run('git', '-C', source, 'describe', '--tags', '--always').strip()}"
 
 
 def revision(source: Path) -> str:

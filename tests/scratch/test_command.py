@@ -1,6 +1,11 @@
+from dataclasses import replace
+
 import pytest
 
+from course_utils.scratch import __main__ as command
+from course_utils.scratch import presets
 from course_utils.scratch.__main__ import main
+from course_utils.scratch.storage_kind import storage_of
 
 
 @pytest.fixture
@@ -41,6 +46,24 @@ def test_sbcast_outside_of_a_job_is_refused(source, tmp_path, capsys, monkeypatc
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     assert main(["stage", str(source), "--scratch", str(tmp_path / "scratch"), "--sbcast"]) == 1
     assert "--dry-run" in capsys.readouterr().err
+
+
+def test_staging_names_a_file_system_on_the_network_and_when_it_is_emptied(
+    source, tmp_path, capsys, monkeypatch
+):
+    """What Snellius calls /scratch-local, where no disk of the node was asked for."""
+    scratch = tmp_path / "scratch"
+    shared = replace(storage_of(scratch), kind="network", file_system="gpfs")
+    monkeypatch.setattr(command, "storage_of", lambda path: shared)
+    [local, _] = presets.EXPIRIES
+    monkeypatch.setattr(presets, "EXPIRIES", [local._replace(folder=str(scratch))])
+    options = ["stage", str(source), "--scratch", str(scratch)]
+    assert main([*options, "--dry-run"]) == 0
+    assert "older than 6 days" in capsys.readouterr().err
+    assert main(options) == 0
+    told = capsys.readouterr().err
+    assert "on the network (gpfs), which other nodes use" in told
+    assert "older than 6 days" in told
 
 
 def test_where_and_presets_say_something_of_each(tmp_path, capsys):

@@ -9,6 +9,8 @@ from grading.sandbox.isolation.namespaces import CLONE_NEWUSER
 HERE = call_filter.os.uname().machine
 NUMBERS = call_filter._MACHINES[HERE]
 ANY, EQUAL, ANY_BIT = None, call_filter._EQUAL, call_filter._ANY_BIT
+# The first call that came after a kernel (all machines count alike from 424 on), and one that none has yet.
+AFTER_4_18, AFTER_5_14, LAST = 424, 448, 480
 # The calls by what a machine lacks: number, comparison of the first argument, its value, and the error.
 CALLS = {
     "user namespaces": [
@@ -19,6 +21,8 @@ CALLS = {
     "seccomp": [(NUMBERS.prctl, EQUAL, call_filter._PR_SET_SECCOMP, errno.EINVAL)],
     "pidfd_getfd": [(438, ANY, 0, errno.ENOSYS)],
     "keyrings": [(inherited._CALLS[HERE]["keyctl"], ANY, 0, errno.ENOSYS)],
+    "calls after Linux 4.18": [(number, ANY, 0, errno.ENOSYS) for number in range(AFTER_4_18, LAST)],
+    "calls after Linux 5.14": [(number, ANY, 0, errno.ENOSYS) for number in range(AFTER_5_14, LAST)],
 }
 
 

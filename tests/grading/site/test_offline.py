@@ -23,6 +23,15 @@ for name in ("require_usable_python", "install_own_python", "install_environment
     print(*step(site), sep="\\n")
 """
 
+# Says that it is 3.9, which is enough to fetch uv.
+OLD = """#!/bin/sh
+case "$*" in
+--version) echo Python 3.9.2 ;;
+*version_info*) exit 1 ;;
+*) exec {python} "$@" ;;
+esac
+"""
+
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
@@ -45,17 +54,17 @@ def test_a_site_is_installed_without_network_where_the_system_has_another_python
     own = packages / "python" / "bin" / "python3"
     own.parent.mkdir(parents=True)
     own.symlink_to(sys._base_executable)
-    fill = [".make/packages.sh", sys._base_executable, packages]
-    # Without the tools of this environment, so that uv is fetched, too.
-    plain = {**os.environ, "PATH": "/usr/bin:/bin"}
+    # It fetches uv, since the tools of this environment are not on the path.
+    old = tmp_path / "bin" / "python3"
+    old.parent.mkdir()
+    old.write_text(OLD.format(python=sys._base_executable))
+    old.chmod(0o755)
+    fill = [".make/packages.sh", "python3", packages]
+    plain = {**os.environ, "PATH": f"{old.parent}:/usr/bin:/bin"}
     done = subprocess.run(fill, cwd=source, env=plain, capture_output=True, text=True)
     if "could not" in done.stderr:
         pytest.skip(f"no package index is reached here: {done.stderr[-200:]}")
     root.mkdir()
-    old = tmp_path / "bin" / "python3"
-    old.parent.mkdir()
-    old.write_text("#!/bin/sh\necho Python 3.9.2\nexit 1\n")
-    old.chmod(0o755)
     done = subprocess.run(
         ["unshare", "--net", sys.executable, "-c", INSTALL, root, source, packages],
         cwd=COURSE,
