@@ -16,6 +16,8 @@ from data_setup.cli import main
 from tests.image_set import image_set  # noqa: F401 - a fixture
 from tests.lessons.lesson import COURSE, LESSONS
 
+# Several tests run at once: threads of torch that wait for work would take the cores from the other tests.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # What a shell starts in the background ignores Ctrl-C, and so do the commands that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
