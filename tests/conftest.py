@@ -12,6 +12,7 @@ from nbval.plugin import IPyNbCell
 from playwright.sync_api import Browser, sync_playwright
 from xdist.scheduler import LoadFileScheduling
 
+from course_utils.start_page import MORE
 from data_setup.cli import main
 from tests.image_set import image_set  # noqa: F401 - a fixture
 from tests.lessons.lesson import COURSE, LESSONS
@@ -131,12 +132,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order the tests by duration, and mark the slow ones."""
+    """Order the tests by duration, and mark the slow ones; notebooks without points are proofs."""
     rank = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(item.path.name, len(LONGEST)))
     for item in items:
         if isinstance(item, IPyNbCell) or item.path.name in SLOW:
             item.add_marker(pytest.mark.slow)
+        if isinstance(item, IPyNbCell) and item.path.parent.name == MORE:
+            item.add_marker(pytest.mark.proof)
 
 
 class ByFileOrPart(LoadFileScheduling):
