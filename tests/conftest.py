@@ -111,7 +111,6 @@ SLOW = {
     "test_sharing.py",
     "test_sliders.py",
     "test_start_page.py",
-    "test_slurm.py",
     "test_stage.py",
     "test_staging.py",
     "test_strace.py",
