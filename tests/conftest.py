@@ -12,10 +12,13 @@ from nbval.plugin import IPyNbCell
 from playwright.sync_api import Browser, sync_playwright
 from xdist.scheduler import LoadFileScheduling
 
+from course_utils.start_page import MORE
 from data_setup.cli import main
 from tests.image_set import image_set  # noqa: F401 - a fixture
 from tests.lessons.lesson import COURSE, LESSONS
 
+# Several tests run at once: threads of torch that wait for work would take the cores from the other tests.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # What a shell starts in the background ignores Ctrl-C, and so do the commands that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -108,7 +111,6 @@ SLOW = {
     "test_sharing.py",
     "test_sliders.py",
     "test_start_page.py",
-    "test_slurm.py",
     "test_stage.py",
     "test_staging.py",
     "test_strace.py",
@@ -129,12 +131,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order the tests by duration, and mark the slow ones."""
+    """Order the tests by duration, and mark the slow ones; notebooks without points are proofs."""
     rank = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(item.path.name, len(LONGEST)))
     for item in items:
         if isinstance(item, IPyNbCell) or item.path.name in SLOW:
             item.add_marker(pytest.mark.slow)
+        if isinstance(item, IPyNbCell) and item.path.parent.name == MORE:
+            item.add_marker(pytest.mark.proof)
 
 
 class ByFileOrPart(LoadFileScheduling):

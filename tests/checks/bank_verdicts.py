@@ -6,7 +6,7 @@ from _pytest.mark import ParameterSet
 from grading.answers.bank import Answer, answers
 from grading.answers.verdicts import verdict
 
-# These start many processes or draw much: `make test` gives them all right answers and one wrong one. In
+# These start many processes or draw much: `make test` gives them a right answer and a wrong one. In
 # `make proofs`, test_bank_seeds.py gives all answers to all checks, with several draws.
 SLOW = (
     "handle_per_process",
@@ -23,12 +23,9 @@ SLOW = (
 def bank_of(lesson: str) -> list[ParameterSet]:
     """Return the answers of a lesson's bank that are judged quickly, as the parameters of a test."""
     bank = answers(lesson)
-    first_wrong = {answer.check: answer for answer in reversed(bank) if answer.mistake}
-
-    def is_quick(answer: Answer) -> bool:
-        return answer.check not in SLOW or not answer.mistake or answer == first_wrong[answer.check]
-
-    return [pytest.param(answer, id=str(answer)) for answer in filter(is_quick, bank)]
+    first = {(answer.check, bool(answer.mistake)): answer for answer in reversed(bank)}.values()
+    judged = [answer for answer in bank if answer.check not in SLOW or answer in first]
+    return [pytest.param(answer, id=str(answer)) for answer in judged]
 
 
 def skip_if_command_missing(answer: Answer) -> None:

@@ -63,8 +63,6 @@ SMALLER: dict[str, dict[str, Any]] = {
     "reproducible_loader": {"workers": False},
 }
 BANK = [answer for lesson in LESSONS for answer in answers(lesson.module_name)]
-# Its right answers take minutes, and `make test` judges each of them.
-BANK = [answer for answer in BANK if answer.mistake or answer.check != "mend_train"]
 
 
 @pytest.fixture(scope="module", autouse=True)

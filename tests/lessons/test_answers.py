@@ -21,8 +21,8 @@ from tests.lessons.submissions import hand_in, rows
 
 # `make test` judges the bank in process (tests/checks), and `make proofs` with several draws.
 pytestmark = pytest.mark.proof
-MOST = 16  # right answers to an exercise, and wrong ones: a submission holds one, and takes seconds
-MOST_SLOW = 6  # where a check starts many processes
+MOST = 16  # right answers to an exercise: a submission holds one, and takes seconds
+FEW = 6  # wrong ones; and right ones where a check starts many processes
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -83,7 +83,7 @@ def submissions(lesson: Lesson) -> list[list[Answer]]:
     for answer in sorted(answers(lesson.module_name), key=lambda answer: answer.mistake is not None):
         known = taken.setdefault(answer.check, [])
         alike = [mistake for mistake in known if (mistake is None) == (answer.mistake is None)]
-        most = MOST_SLOW if answer.check in SLOW else MOST
+        most = FEW if answer.mistake or answer.check in SLOW else MOST
         if len(alike) < most and (not answer.mistake or answer.mistake not in known):
             known.append(answer.mistake)
             chosen.append(answer)

