@@ -163,7 +163,11 @@ def imports_of(module: str, path: Path) -> Iterator[Import]:
             yield from (Import(module, name.name, ()) for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{module} imports by a relative name"
-            yield Import(module, str(node.module), tuple(name.name for name in node.names))
+            names = {name.name for name in node.names}
+            whole = {name for name in names if is_package(f"{node.module}.{name}")}
+            yield from (Import(module, f"{node.module}.{name}", ()) for name in sorted(whole))
+            if names - whole:
+                yield Import(module, str(node.module), tuple(sorted(names - whole)))
 
 
 def ours() -> list[Import]:

@@ -6,13 +6,15 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+MESSAGES = "messages.toml"  # what checks say, beside them
 Imports = list[tuple[str, str]]  # modules, each with a name in it or an empty text
 
 
 def imported_files(package: str) -> list[Path]:
     """Return the files of a package's modules, or of a module, and of all that they import from the course.
 
-    A name that a room exports by its `.pyi` leads to the module that defines it, not to the whole room.
+    A name that a room exports by its `.pyi` leads to the module that defines it, not to the whole room. The
+    messages of checks belong to them.
 
     Args:
         package: Its name, such as ``course_utils.checks.jpeg_vs_zip``.
@@ -31,7 +33,8 @@ def imported_files(package: str) -> list[Path]:
         for base, name in _imports(path, path.stat().st_mtime_ns, inside):
             if base.partition(".")[0] in followed:
                 waiting += _files(base, name)
-    return sorted(found)
+    messages = {path.parent / MESSAGES for path in found}
+    return sorted(found | set(filter(Path.is_file, messages)))
 
 
 def _all_files(name: str) -> Iterator[tuple[Path, str]]:
@@ -63,6 +66,8 @@ def _files(base: str, name: str) -> Iterator[tuple[Path, str]]:
     if not place.is_dir():
         yield place.with_suffix(".py"), base.rpartition(".")[0]
         return
+    if not name:
+        yield from _all_files(base)
     yield place / "__init__.py", base
     stub = place / "__init__.pyi"
     if name and ((place / name).is_dir() or (place / f"{name}.py").is_file()):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from course_utils.checks import jpeg_vs_zip
+from course_utils.checks import core
 from course_utils.checks.core import environment, images
 from course_utils.checks.core.check import Check
 from grading.answers.bank import Answer, answers
@@ -74,7 +74,7 @@ def cheaper_checks(tmp_path_factory) -> Iterator[None]:
                 patch.setattr(module, "tempdir", "/dev/shm")
         decode = functools.lru_cache(1000)(images.decode_rgb)
         patch.setattr(images, "decode_rgb", decode)
-        patch.setattr(jpeg_vs_zip._labelled_images, "decode_rgb", decode)
+        patch.setattr(core, "decode_rgb", decode)
         # torch keeps the stack of each `manual_seed` until a device is initialised, which takes 1 ms.
         patch.setattr(traceback, "format_stack", lambda *_: [])
         yield

@@ -10,9 +10,9 @@ from .check import Mistake as Mistake
 from .check import Truth as Truth
 from .check import crash_report as crash_report
 from .check import error_in as error_in
+from .check import find_checks as find_checks
 from .check import is_unsolved as is_unsolved
 from .check import wrap as wrap
-from .discovery import find_checks as find_checks
 from .file_events import USES as USES
 from .file_events import FileActivity as FileActivity
 from .file_events import FileEvent as FileEvent
@@ -36,6 +36,7 @@ from .images import expect_one_of as expect_one_of
 from .images import expect_shape as expect_shape
 from .images import expect_uint8_tensor as expect_uint8_tensor
 from .images import look_alike as look_alike
+from .messages import Messages as Messages
 from .observe import Attempt as Attempt
 from .observe import AttemptOf as AttemptOf
 from .observe import ImageRecord as ImageRecord

@@ -6,6 +6,8 @@ student's code must not be able to forge lives in the check's world, outside the
 """
 
 import contextlib
+import importlib
+import pkgutil
 import sys
 import traceback
 from collections.abc import Callable
@@ -222,6 +224,24 @@ class Check:
             return b""
         found: _Found[Evidence] = evidence.decode(data, _Found[self.evidence_type])  # type: ignore[name-defined]
         return evidence.encode(self.stable(truth, found["evidence"], *([] if world is None else [world])))
+
+
+def find_checks(package: str) -> dict[str, Check]:
+    """Import all modules of a lesson's package and build a check from each.
+
+    Args:
+        package: The lesson's package, such as ``course_utils.checks.jpeg_vs_zip``. Each module in it defines
+            ``make``, ``probe`` and ``judge``, and may define ``stable`` and a class ``World`` (see `Check`).
+
+    Returns:
+        The checks by module name, in alphabetical order.
+
+    Raises:
+        AttributeError: A module lacks one of the three functions; the message names both.
+    """
+    path = importlib.import_module(package).__path__
+    names = sorted(m.name for m in pkgutil.iter_modules(path) if not m.name.startswith("_"))
+    return {name: Check.from_module(importlib.import_module(f"{package}.{name}")) for name in names}
 
 
 class _Found(TypedDict, Generic[T], total=False):

@@ -8,27 +8,7 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 import torch
 
-from course_utils.checks.core import (
-    Attempt,
-    AttemptOf,
-    DrawnFolder,
-    Evidence,
-    FileActivity,
-    FileEvent,
-    Inputs,
-    Mistake,
-    Truth,
-    activity_of,
-    attempt,
-    draw_folder,
-    evidence,
-    folder_with,
-    ignore_warnings,
-    record_image,
-    recording,
-    type_name,
-    value_of,
-)
+from course_utils.checks import core
 from course_utils.checks.jpeg_vs_zip._labelled_images import (
     FOLDER,
     PAIR,
@@ -38,6 +18,8 @@ from course_utils.checks.jpeg_vs_zip._labelled_images import (
     expect_reading,
 )
 from course_utils.data import INFO_NAME
+
+mistake = core.Messages(__name__)
 
 # More labels than a folder has files, so that counting files is never taken for counting labels.
 PRESENT, ABSENT = 8, 20
@@ -61,16 +43,16 @@ class TransformUse(TypedDict):
 class Found(TypedDict):
     """The readings of two datasets, and what else was tried; a dataset that cannot be created ends it."""
 
-    files: list[FileEvent]
+    files: list[core.FileEvent]
     first: Reading
     second: NotRequired[Reading]
-    again: NotRequired[list[AttemptOf[LabelledImage]]]
-    transformed: NotRequired[AttemptOf[TransformUse]]
+    again: NotRequired[list[core.AttemptOf[LabelledImage]]]
+    transformed: NotRequired[core.AttemptOf[TransformUse]]
 
 
-def make(rng: np.random.Generator, padding: int = PADDING) -> tuple[Inputs, Truth]:
+def make(rng: np.random.Generator, padding: int = PADDING) -> tuple[core.Inputs, core.Truth]:
     """Draw two folders, with images of another size in the second and labels that are long to read."""
-    first, second = (draw_folder(rng, PRESENT, ABSENT, *size) for size in SIZES)
+    first, second = (core.draw_folder(rng, PRESENT, ABSENT, *size) for size in SIZES)
     files = {f"{ONE}/{name}": data for name, data in first["files"].items()}
     files |= {f"{TWO}/{name}": data for name, data in second["files"].items()}
     for folder in (ONE, TWO):
@@ -79,14 +61,14 @@ def make(rng: np.random.Generator, padding: int = PADDING) -> tuple[Inputs, Trut
     return {"files": files}, [first, second]
 
 
-def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Found:
+def probe(inputs: core.Inputs, dataset_class: Callable[..., Any]) -> Found:
     """Create a dataset with a transform and two without, read them, and the first one again."""
     with (
-        folder_with(inputs["files"], read_only=True) as folder,
-        recording(folder) as files,
-        ignore_warnings(),
+        core.folder_with(inputs["files"], read_only=True) as folder,
+        core.recording(folder) as files,
+        core.ignore_warnings(),
     ):
-        transformed = attempt(lambda: _use_transform(dataset_class, folder / ONE))
+        transformed = core.attempt(lambda: _use_transform(dataset_class, folder / ONE))
         first, data = _read(dataset_class, folder / ONE)
         if data is None:
             return {"files": files.events(), "first": first}
@@ -94,42 +76,36 @@ def probe(inputs: Inputs, dataset_class: Callable[..., Any]) -> Found:
         files.mark(AGAIN)
         again = [_attempt_sample(data, index) for index in range(len(first["samples"]))]
         files.mark(READ_AGAIN)
-        events = files.events()
-    return {
-        "files": events,
-        "first": first,
-        "second": second,
-        "again": again,
-        "transformed": transformed,
-    }
+        found: Found = {"files": files.events(), "first": first, "second": second, "again": again}
+    return {**found, "transformed": transformed}
 
 
 def _read(dataset_class: Callable[..., Any], folder: Path) -> tuple[Reading, Any]:
-    created = attempt(lambda: dataset_class(folder))
+    created = core.attempt(lambda: dataset_class(folder))
     if "error" in created:
         return {"length": created, "samples": []}, None
     data = created["value"]
-    length = attempt(lambda: operator.index(len(data)))
+    length = core.attempt(lambda: operator.index(len(data)))
     count = min(length.get("value", 0), 2 * (PRESENT + ABSENT))
     return {"length": length, "samples": [_attempt_sample(data, i) for i in range(count)]}, data
 
 
-def _attempt_sample(dataset: Any, index: int) -> Attempt:  # noqa: ANN401 - the student's dataset
-    return attempt(lambda: _sample(dataset, index))
+def _attempt_sample(dataset: Any, index: int) -> core.Attempt:  # noqa: ANN401 - the student's dataset
+    return core.attempt(lambda: _sample(dataset, index))
 
 
 def _sample(dataset: Any, index: int) -> LabelledImage:  # noqa: ANN401 - the student's dataset
     sample = dataset[index]
     image, label = sample if (kind := _kind_of(sample)) == PAIR else (None, None)
-    return {"sample": kind, "image": record_image(image), "label": _whole_number(label)}
+    return {"sample": kind, "image": core.record_image(image), "label": _whole_number(label)}
 
 
 def _kind_of(sample: object) -> str:
     """Return what a sample consists of: the types of the parts of a tuple or list, or its own type."""
     if not isinstance(sample, tuple | list):
-        return type_name(sample)
-    is_pair = len(sample) == 2 and not (type_name(sample[1]) == "Tensor" and np.ndim(sample[1]) > 1)
-    return PAIR if is_pair else f"({', '.join(map(type_name, sample))})"[:200]
+        return core.type_name(sample)
+    is_pair = len(sample) == 2 and not (core.type_name(sample[1]) == "Tensor" and np.ndim(sample[1]) > 1)
+    return PAIR if is_pair else f"({', '.join(map(core.type_name, sample))})"[:200]
 
 
 def _whole_number(label: Any) -> int | str:  # noqa: ANN401 - the student's label
@@ -137,7 +113,7 @@ def _whole_number(label: Any) -> int | str:  # noqa: ANN401 - the student's labe
         label = label.item()
     if isinstance(label, int | np.integer) and not isinstance(label, bool):
         return int(label)
-    return type_name(label) + (f" and shape {list(np.shape(label))}" if np.ndim(label) else "")
+    return core.type_name(label) + (f" and shape {list(np.shape(label))}" if np.ndim(label) else "")
 
 
 def _use_transform(dataset_class: Callable[..., Any], folder: Path) -> TransformUse:
@@ -153,91 +129,59 @@ def _use_transform(dataset_class: Callable[..., Any], folder: Path) -> Transform
     kind = _kind_of(samples[1])
     return {
         "sample": kind,
-        "kinds": [type_name(image) for image in inputs],
+        "kinds": [core.type_name(image) for image in inputs],
         "given": [list(np.shape(image)) for image in inputs if isinstance(image, torch.Tensor)],
         "shape": list(np.shape(samples[1][0])) if kind == PAIR else [],
     }
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: core.Truth, found: core.Evidence) -> str:
     """Check the samples of one dataset, of a second one, then when labels are read and the transform."""
     one, other = truth
     expect_reading(one, found["first"])
     _expect_second(other, found["second"])
     _expect_same_again(found["first"]["samples"], found["again"])
-    _expect_transform_each_time(value_of(found["transformed"]))
-    _judge_files(activity_of(found["files"]))
+    _expect_transform_each_time(core.value_of(found["transformed"]))
+    _judge_files(core.activity_of(found["files"]))
     return (
         "Each image comes once, in the sorted order of the names, as uint8 RGB of shape 3×H×W, with the "
         "label that dataset.json gives for its name; other files in the folder are ignored."
     )
 
 
-def _expect_second(truth: DrawnFolder, found: Reading) -> None:
+def _expect_second(truth: core.DrawnFolder, found: Reading) -> None:
     try:
         expect_reading(truth, found)
-    except Mistake as mistake:
-        raise Mistake(
-            "second_dataset",
-            "The first dataset was right; a second one, of another folder, is not. If your class keeps "
-            f"something outside of `self`, both datasets share it. {mistake.message}",
-        ) from mistake
+    except core.Mistake as wrong:
+        raise mistake("second_dataset", message=wrong.message) from wrong
 
 
-def _expect_same_again(first: list[Attempt], again: list[Attempt]) -> None:
-    if evidence.encode(first) != evidence.encode(again):
-        raise Mistake(
-            "shared_by_datasets",
-            "The first dataset returned other samples after a second one had been made and read: they share "
-            "something. Keep names, labels and images on `self`, not on the class or in the module.",
-        )
+def _expect_same_again(first: list[core.Attempt], again: list[core.Attempt]) -> None:
+    if core.evidence.encode(first) != core.evidence.encode(again):
+        raise mistake("shared_by_datasets")
 
 
 def _expect_transform_each_time(used: TransformUse) -> None:
     expect_pair(used["sample"], " with a transform")
     calls, returned = len(used["kinds"]), used["shape"] == TRANSFORMED
     overwritten = [shape for shape in used["given"] if shape != GIVEN]
+    others = [kind for kind in used["kinds"] if kind != "Tensor"]
+    mistakes = {
+        "transform_of_no_tensor": others,
+        "transforms_again": overwritten and calls <= 2,
+        "transform_ignored": not calls and not returned,
+        "transform_twice": calls > 2,
+        "transform_not_each_time": calls < 2,
+        "transform_result_ignored": not returned,
+    }
     often = {0: "not at all", 1: "once"}.get(calls, f"{calls} times")
-    message = f"A sample was read twice, and the transform was called {often}. "
-    if set(used["kinds"]) - {"Tensor"}:
-        kind = next(kind for kind in used["kinds"] if kind != "Tensor")
-        what = f"The transform was called with an argument of type {kind}, not with a tensor."
-        raise Mistake("transform_of_no_tensor", what)
-    if overwritten and calls <= 2:
-        raise Mistake(
-            "transforms_again",
-            "The transform was called with an image that it had transformed before: of shape "
-            f"{overwritten[0]}, where the picture has {GIVEN}. Give it the picture as it is in the file, and "
-            "keep its result apart.",
-        )
-    if not calls and not returned:
-        raise Mistake(
-            "transform_ignored",
-            "The transform passed to the dataset was not used. Apply it to the tensor whenever a sample is "
-            "read, and return what it returns.",
-        )
-    if calls > 2:
-        raise Mistake("transform_twice", message + "Call it once for each read.")
-    if calls < 2:
-        raise Mistake(
-            "transform_not_each_time",
-            message + "Call it each time: a random transform should give a different image in each epoch.",
-        )
-    if not returned:
-        raise Mistake(
-            "transform_result_ignored",
-            "The transform was called, but the image is not what it returned: return its result.",
-        )
+    mistake.raise_first(mistakes, kinds=others, overwritten=overwritten, given=GIVEN, often=often)
 
 
-def _judge_files(activity: FileActivity) -> None:
+def _judge_files(activity: core.FileActivity) -> None:
     """Check that reading samples again reads no labels, neither from their file nor from a copy of it."""
     again = activity.after(AGAIN).before(READ_AGAIN)
     touched = again.count("open", "read", "pread")[f"{ONE}/{INFO_NAME}"]
     used = activity.used_between(AGAIN, READ_AGAIN)
     if touched or again.count("run") or (used is not None and used.read > MAX_READ):
-        raise Mistake(
-            "labels_read_again",
-            f"When samples were read, the labels in {INFO_NAME} were read again. Read them once, in "
-            "__init__, not for each sample.",
-        )
+        raise mistake("labels_read_again")

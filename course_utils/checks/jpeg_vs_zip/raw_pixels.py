@@ -6,27 +6,9 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from course_utils.checks.core import (
-    Attempt,
-    AttemptOf,
-    Evidence,
-    ImageRecord,
-    Inputs,
-    Mistake,
-    Truth,
-    attempt,
-    crash_report,
-    draw_image,
-    error_in,
-    evidence,
-    expect_one_of,
-    expect_shape,
-    expect_uint8_tensor,
-    ignore_warnings,
-    plain_tensor,
-    record_image,
-    value_of,
-)
+from course_utils.checks import core
+
+mistake = core.Messages(__name__)
 
 ORDERS = ("HWC", "CHW", "HCW", "WHC", "CWH", "WCH")
 # Other letters; these letters and more; fewer of them; none.
@@ -40,7 +22,7 @@ class Member(TypedDict):
     info: dict[str, Any]
 
 
-class TensorRecord(ImageRecord):
+class TensorRecord(core.ImageRecord):
     """A returned image, and what happens later.
 
     Args:
@@ -66,14 +48,14 @@ class Refusal(TypedDict):
 class Found(TypedDict):
     """The image of each member with a known layout, and what the unknown ones led to."""
 
-    known: list[AttemptOf[TensorRecord]]
+    known: list[core.AttemptOf[TensorRecord]]
     unknown: list[Refusal]
 
 
-def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+def make(rng: np.random.Generator) -> tuple[core.Inputs, core.Truth]:
     """Draw one image for each order of the axes, all of one size, and one with each unknown layout."""
     height, width = rng.permutation(np.arange(20, 60))[:2].tolist()
-    images = [draw_image(rng, height, width) for _ in ORDERS]
+    images = [core.draw_image(rng, height, width) for _ in ORDERS]
     members = [_member(image, order) for image, order in zip(images, ORDERS, strict=True)]
     unknown = [{**members[0], "info": {**members[0]["info"], "layout": layout}} for layout in UNKNOWN]
     truth = {order: image.transpose(2, 0, 1) for order, image in zip(ORDERS, images, strict=True)}
@@ -86,9 +68,9 @@ def _member(image: np.ndarray, order: str) -> Member:
     return {"data": stored.tobytes(), "info": info}
 
 
-def probe(inputs: Inputs, raw_to_tensor: Callable[..., Any]) -> Found:
+def probe(inputs: core.Inputs, raw_to_tensor: Callable[..., Any]) -> Found:
     """Turn all members into images, look at each image again at the end, and write into it."""
-    with ignore_warnings():
+    with core.ignore_warnings():
         readings = [_Reading(raw_to_tensor, **member) for member in inputs["members"]]
         unknown = [_refusal(raw_to_tensor, **member) for member in inputs["unknown"]]
         return {"known": [reading.record() for reading in readings], "unknown": unknown}
@@ -101,25 +83,25 @@ class _Reading:
         self.data = data
         self._read_again: Callable[[], Any] = lambda: raw_to_tensor(data, info)
         self.given = bytes(bytearray(data))  # a copy, because the tensor may share its memory
-        self.image = attempt(lambda: plain_tensor(raw_to_tensor(self.given, info)))
+        self.image = core.attempt(lambda: core.plain_tensor(raw_to_tensor(self.given, info)))
         self.at_once = _copied(self.image.get("value"))
 
-    def record(self) -> Attempt:
+    def record(self) -> core.Attempt:
         """Compare the image with what it was, and write into it."""
         if "error" in self.image:
             return self.image
         image, now = self.image["value"], _copied(self.image["value"])
-        kept = evidence.encode(now) == evidence.encode(self.at_once)
-        writable = "value" in attempt(lambda: _invert(image))
+        kept = core.evidence.encode(now) == core.evidence.encode(self.at_once)
+        writable = "value" in core.attempt(lambda: _invert(image))
         leaked = self.given != self.data
-        later = attempt(lambda: _copied(plain_tensor(self._read_again()))).get("value")
-        remembered = writable and evidence.encode(later) != evidence.encode(self.at_once)
+        later = core.attempt(lambda: _copied(core.plain_tensor(self._read_again()))).get("value")
+        remembered = writable and core.evidence.encode(later) != core.evidence.encode(self.at_once)
         seen = {"kept": kept, "writable": writable, "leaked": leaked, "remembered": remembered}
         return {"value": {**self.at_once, **seen}}
 
 
-def _copied(image: object) -> ImageRecord:
-    record = record_image(image)
+def _copied(image: object) -> core.ImageRecord:
+    record = core.record_image(image)
     if record["array"] is not None:
         record["array"] = record["array"].copy()
     return record
@@ -129,9 +111,9 @@ def _refusal(raw_to_tensor: Callable[..., Any], data: bytes, info: dict[str, Any
     try:
         raw_to_tensor(data, info)
     except ValueError as error:
-        return {"error": crash_report(error), "is_value_error": True}
+        return {"error": core.crash_report(error), "is_value_error": True}
     except Exception as error:
-        return {"error": crash_report(error), "is_value_error": False}
+        return {"error": core.crash_report(error), "is_value_error": False}
     return {"error": None, "is_value_error": False}
 
 
@@ -139,17 +121,13 @@ def _invert(image: Any) -> None:  # noqa: ANN401 - the student's image
     image[...] = 255 - image
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: core.Truth, found: core.Evidence) -> str:
     """Check the pixels of each known layout, that the tensors own their memory, and the unknown layouts."""
     known = found["known"]
     first = truth[ORDERS[0]]
-    if re.search(r"\b256\b", error_in(known[0].get("error", ""))):
-        raise Mistake(
-            "shape_ignored",
-            f"Your code stopped at an image of height {first.shape[1]} and width {first.shape[2]}: "
-            f"{known[0]['error']}. Take the shape from info['shape'].",
-        )
-    _expect_image(value_of(known[0]), truth, ORDERS[0])
+    if re.search(r"\b256\b", core.error_in(known[0].get("error", ""))):
+        raise mistake("shape_ignored", shape=first.shape, error=known[0]["error"])
+    _expect_image(core.value_of(known[0]), truth, ORDERS[0])
     for attempted, order in zip(known[1:], ORDERS[1:], strict=True):
         _expect_order(attempted, truth, order)
     for attempted in known:
@@ -163,72 +141,41 @@ def judge(truth: Truth, found: Evidence) -> str:
 
 
 def _expect_value_error(layout: str, refusal: Refusal) -> None:
-    if refusal["error"] is None:
-        raise Mistake(
-            "guesses_layout",
-            f"A pack with layout {layout!r} was read without an error, but the meaning of that layout is "
-            "unknown. Raise a ValueError for a layout that is not a permutation of H, W and C, instead of "
-            "guessing.",
-        )
-    if not refusal["is_value_error"]:
-        raise Mistake(
-            "other_exception",
-            f"A pack with layout {layout!r} stopped your code with {refusal['error']}. Raise a ValueError "
-            "for a layout that is not a permutation of H, W and C.",
-        )
+    error = refusal["error"]
+    mistakes = {"guesses_layout": error is None, "other_exception": not refusal["is_value_error"]}
+    mistake.raise_first(mistakes, layout=layout, error=error)
 
 
 def _expect_image(record: TensorRecord, images: dict[str, np.ndarray], order: str) -> None:
-    if record["kind"] == "ndarray":
-        kind = "NumPy array" if record["writable"] else "read-only NumPy array"
-        name = "no_tensor" if record["writable"] else "read_only"
-        raise Mistake(name, f"You returned a {kind}; return a torch.Tensor with its own memory.")
-    pixels = expect_uint8_tensor(record)
-    expect_shape(pixels, images[order].shape)
-    shown = expect_one_of(pixels, images)
-    if shown != order:
-        raise Mistake(
-            "another_image",
-            "Your function returned the image of another call: keep nothing from one call to the next.",
-        )
+    is_array = record["kind"] == "ndarray"
+    mistake.raise_first({"no_tensor": is_array and record["writable"], "read_only.array": is_array})
+    pixels = core.expect_uint8_tensor(record)
+    core.expect_shape(pixels, images[order].shape)
+    if core.expect_one_of(pixels, images) != order:
+        raise mistake("another_image")
 
 
-def _expect_order(attempted: Attempt, images: dict[str, np.ndarray], order: str) -> None:
-    axes = {"H": "rows", "W": "columns", "C": "channels"}
-    layout = f"an array of {' × '.join(axes[axis] for axis in order)}"
-    message = (
-        f"A pack in the order HWC was read correctly, but one in the order {order} was not. Use "
-        f"info['layout'] and info['shape']. {order} means: {layout}."
-    )
-    if "error" in attempted:
-        raise Mistake("layout_ignored", f"{message} Your code stopped with an error: {attempted['error']}")
+def _expect_order(attempted: core.Attempt, images: dict[str, np.ndarray], order: str) -> None:
     try:
-        _expect_image(attempted["value"], images, order)
-    except Mistake as mistake:
-        if mistake.name == "another_image":
+        error = attempted.get("error", "")
+        reason = f"Your code stopped with an error: {error}"
+        if not error:
+            _expect_image(attempted["value"], images, order)
+            return
+    except core.Mistake as wrong:
+        if wrong.name == "another_image":
             raise
-        raise Mistake("layout_ignored", f"{message} {mistake.message}") from mistake
+        reason = wrong.message
+    axes = " × ".join({"H": "rows", "W": "columns", "C": "channels"}[axis] for axis in order)
+    raise mistake("layout_ignored", order=order, axes=axes, reason=reason)
 
 
 def _expect_own_memory(record: TensorRecord) -> None:
-    if not record["kept"]:
-        raise Mistake(
-            "reused_memory",
-            "An image that you returned changed when your function read the next one: both are in the same "
-            "memory. Make a new tensor in each call.",
-        )
-    if record["leaked"]:
-        raise Mistake(
-            "read_only",
-            "Writing into your tensor changed the bytes that it was created from: np.frombuffer and "
-            "torch.frombuffer do not copy, and bytes are read-only (NumPy raises an error, torch only "
-            "warns). Copy once: array.copy(), tensor.clone(), or bytearray(data).",
-        )
-    if not record["writable"]:
-        raise Mistake("read_only", "Your tensor cannot be written to; give it its own memory with clone().")
-    if record["remembered"]:
-        raise Mistake(
-            "reused_memory",
-            "After one image had been written into, a later call with the same bytes did not return what the "
-            "bytes say: both calls gave the same memory. Make a new tensor in each call; do not cache it.",
-        )
+    mistake.raise_first(
+        {
+            "reused_memory.changed": not record["kept"],
+            "read_only.leaked": record["leaked"],
+            "read_only.tensor": not record["writable"],
+            "reused_memory.remembered": record["remembered"],
+        }
+    )

@@ -12,25 +12,11 @@ from unittest.mock import patch
 
 import numpy as np
 
-from course_utils.checks.core import (
-    PREVIEW,
-    STRAYS,
-    SUBFOLDER,
-    AttemptOf,
-    DrawnFolder,
-    Evidence,
-    Inputs,
-    Mistake,
-    Truth,
-    attempt,
-    draw_folder,
-    environment,
-    folder_with,
-    ignore_warnings,
-    value_of,
-)
+from course_utils.checks import core
 from course_utils.checks.jpeg_vs_zip._labelled_images import FOLDER
 from course_utils.data import INFO_NAME
+
+mistake = core.Messages(__name__)
 
 PACK = "pack.zip"
 MAX_BYTES = 2**20  # of a member; those of the folders have a few thousand
@@ -44,31 +30,31 @@ class Packing(TypedDict):
         emptied: How often it opened a zip with mode "w", which empties it.
     """
 
-    called: AttemptOf[None]
+    called: core.AttemptOf[None]
     emptied: int
     written: list[str]
     pack: bytes | None
 
 
-def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+def make(rng: np.random.Generator) -> tuple[core.Inputs, core.Truth]:
     """Draw two folders with an image for each label; the second one holds a folder named like a picture."""
-    folders = [draw_folder(rng, count, absent=0, height=48, width=64) for count in COUNTS]
+    folders = [core.draw_folder(rng, count, absent=0, height=48, width=64) for count in COUNTS]
     folders[1]["files"][f"{FOLDER}/notes.txt"] = b"not an image"
     return {"folders": [folder["files"] for folder in folders]}, folders
 
 
-def probe(inputs: Inputs, pack: Callable[..., object]) -> list[Packing]:
+def probe(inputs: core.Inputs, pack: Callable[..., object]) -> list[Packing]:
     """Pack one folder, another one, and the first again, as happens when a cell is run again."""
-    with contextlib.ExitStack() as stack, ignore_warnings():
-        first, second = (stack.enter_context(folder_with(files)) for files in inputs["folders"])
-        one, two = (stack.enter_context(folder_with({})) for _ in range(2))
+    with contextlib.ExitStack() as stack, core.ignore_warnings():
+        first, second = (stack.enter_context(core.folder_with(files)) for files in inputs["folders"])
+        one, two = (stack.enter_context(core.folder_with({})) for _ in range(2))
         return [_pack(pack, first, one), _pack(pack, second, two), _pack(pack, first, one)]
 
 
 def _pack(pack: Callable[..., object], folder: Path, target: Path) -> Packing:
     emptied: list[bool] = []
     with _watch_emptied(emptied):
-        called = attempt(lambda: (pack(folder, target / PACK), None)[1])
+        called = core.attempt(lambda: (pack(folder, target / PACK), None)[1])
     files = {path.name: path.read_bytes() for path in target.iterdir() if path.is_file()}
     return {"called": called, "emptied": len(emptied), "written": list(files), "pack": files.get(PACK)}
 
@@ -87,7 +73,7 @@ def _watch_emptied(emptied: list[bool]) -> Iterator[None]:
         yield
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: core.Truth, found: core.Evidence) -> str:
     """Check the zip of each folder, and that packing again changes nothing."""
     first, second, again = found
     _expect_zip(first, truth[0])
@@ -99,194 +85,111 @@ def judge(truth: Truth, found: Evidence) -> str:
     )
 
 
-def _expect_zip(found: Evidence, truth: DrawnFolder) -> None:
-    value_of(found["called"])
+def _expect_zip(found: core.Evidence, truth: core.DrawnFolder) -> None:
+    core.value_of(found["called"])
     if found["pack"] is None:
         written = ", ".join(found["written"]) or "nothing"
-        message = f"There is no file at the path that your function was given ({PACK}); it wrote: {written}."
-        raise Mistake("no_pack", message)
+        raise mistake("no_pack", written=written)
     members = _members(found["pack"], truth, found["emptied"])
     for name, original in truth["images"].items():
         _expect_unchanged(name, members[name], truth["images"], original)
     _expect_labels(members[INFO_NAME], truth["labels"])
 
 
-def _expect_other_zip(found: Evidence, before: DrawnFolder, truth: DrawnFolder) -> None:
+def _expect_other_zip(found: core.Evidence, before: core.DrawnFolder, truth: core.DrawnFolder) -> None:
     _expect_no_folder(found)
     try:
         _expect_zip(found, truth)
-    except Mistake as mistake:
+    except core.Mistake as wrong:
         kept = [name for name in before["images"] if found["pack"] and name.encode() in found["pack"]]
         if not kept:
             raise
-        raise Mistake(
-            "mixes_folders",
-            f"Your function packed one folder, then another: {kept[0]}, from the first, is in the zip of the "
-            "second. Keep nothing from one call to the next.",
-        ) from mistake
+        raise mistake("mixes_folders", kept=kept[0]) from wrong
 
 
-def _expect_no_folder(found: Evidence) -> None:
+def _expect_no_folder(found: core.Evidence) -> None:
     error = str(found["called"].get("error", ""))
     if FOLDER in error or (found["pack"] and f"{FOLDER}/".encode() in found["pack"]):
-        raise Mistake(
-            "packs_a_folder",
-            f"Your function took {FOLDER} for a picture, but that is a folder. Pack only files (`is_file()`)."
-            + (f" The error was: {error}" if error else ""),
-        )
+        raise mistake("packs_a_folder", more=error and f" The error was: {error}")
 
 
-def _expect_same_again(found: Evidence, truth: DrawnFolder) -> None:
+def _expect_same_again(found: core.Evidence, truth: core.DrawnFolder) -> None:
     if "error" in found["called"]:
-        raise Mistake(
-            "second_call_fails",
-            "The first call made a correct zip, but a second call with the same arguments stopped with "
-            f"{found['called']['error']}. A cell is often run twice: replace the zip (mode 'w').",
-        )
+        raise mistake("second_call_fails", error=found["called"]["error"])
     try:
         _expect_zip(found, truth)
-    except Mistake as mistake:
-        if mistake.name == "written_twice":
-            raise Mistake(
-                "packed_twice",
-                "A second call with the same arguments appended everything to the zip once more. Start a new "
-                "zip each time: mode 'w', not 'a'.",
-            ) from mistake
-        raise Mistake(
-            "second_call_differs",
-            "The first call made a correct zip, but a second call with the same arguments did not. "
-            f"{mistake.message}",
-        ) from mistake
+    except core.Mistake as wrong:
+        if wrong.name == "written_twice":
+            raise mistake("packed_twice") from wrong
+        raise mistake("second_call_differs", message=wrong.message) from wrong
 
 
-def _members(data: bytes, truth: DrawnFolder, emptied: int) -> dict[str, bytes]:
+def _members(data: bytes, truth: core.DrawnFolder, emptied: int) -> dict[str, bytes]:
     try:
-        with environment.zipfile.ZipFile(io.BytesIO(data)) as pack:
+        with core.environment.zipfile.ZipFile(io.BytesIO(data)) as pack:
             listing = pack.infolist()
-            _expect_stored(listing)
-            _expect_unique(listing)
-            _expect_names({info.filename for info in listing}, truth, emptied)
+            _expect_names(listing, truth, emptied)
             if any(info.file_size > MAX_BYTES for info in listing):
-                raise environment.zipfile.BadZipFile(f"a member has more than {MAX_BYTES} bytes")
+                raise core.environment.zipfile.BadZipFile(f"a member has more than {MAX_BYTES} bytes")
             return {info.filename: pack.read(info) for info in listing}
-    except (environment.zipfile.BadZipFile, OSError, EOFError, RuntimeError, struct.error) as error:
-        message = f"The file is not a readable zip ({error}). Was it closed? Is it in another format?"
-        raise Mistake("no_zip", message) from error
+    except (core.environment.zipfile.BadZipFile, OSError, EOFError, RuntimeError, struct.error) as error:
+        raise mistake("no_zip", error=error) from error
 
 
-def _expect_stored(listing: list[environment.zipfile.ZipInfo]) -> None:
-    images = [info for info in listing if not info.filename.endswith(INFO_NAME)]
-    compressed = [info.filename for info in images if info.compress_type != environment.zipfile.ZIP_STORED]
-    if compressed:
-        raise Mistake(
-            "compressed",
-            f"{len(compressed)} members are compressed, for example {compressed[0]}. A JPEG hardly gets any "
-            "smaller, and every read would have to decompress it: store the members (ZIP_STORED, or zip -0).",
-        )
-
-
-def _expect_unique(listing: list[environment.zipfile.ZipInfo]) -> None:
-    counts = Counter(info.filename for info in listing)
-    duplicates = sorted(name for name, count in counts.items() if count > 1)
-    if duplicates:
-        raise Mistake(
-            "written_twice",
-            f"{duplicates[0]} is in the zip {counts[duplicates[0]]} times, after one call of your "
-            "function: write each file once.",
-        )
-
-
-def _expect_names(members: set[str], truth: DrawnFolder, emptied: int) -> None:
-    images = truth["images"]
-    inner = [name for name in members if name.endswith(truth["inner"][0])]
-    if inner:
-        raise Mistake(
-            "searches_subfolders",
-            f"{inner[0]} was packed, but that image is in the subfolder `{SUBFOLDER}/`: pack only the files "
-            "directly in the folder (`glob`, not `rglob`; `zip` without -r).",
-        )
-    nested = [name for name in sorted(members) if set(name[:-1]) & {"/", "\\"}]
-    if nested:
-        raise Mistake(
-            "nested_names",
-            f"A member is named {nested[0]}: its name contains the folder. Store bare file names "
-            "(arcname=path.name, or zip -j), because dataset.json gives the labels by these.",
-        )
-    missing, others = sorted(images.keys() - members), sorted(members - images.keys() - {INFO_NAME})
-    if emptied > 1 and len(members) <= 2:
-        raise Mistake(
-            "emptied_again",
-            f"The zip holds only {' and '.join(sorted(members))}, after {emptied} calls of ZipFile with mode "
-            "'w': each of them begins an empty zip. Open it once for all files.",
-        )
-    if INFO_NAME not in members:
-        raise Mistake(
-            "no_dataset_json", f"The zip has no {INFO_NAME}, so the labels are missing: pack that file too."
-        )
-    if missing and len(missing) == len([name for name in others if name not in {PREVIEW, *STRAYS}]):
-        raise Mistake(
-            "renamed",
-            f"{missing[0]} is missing, and there is {others[0]} instead: keep the name of each file, because "
-            f"{INFO_NAME} gives the labels by these.",
-        )
-    if missing:
-        hint = (
-            ""
-            if len(missing) < len(images)
-            else " Print the list of files that you pack; capital letters count."
-        )
-        raise Mistake(
-            "missing_images",
-            f"{missing[0]} is missing: {len(missing)} of {len(images)} images are not in the zip. Pack every "
-            f"file of the folder whose name ends in .JPEG.{hint}",
-        )
-    if others:
-        what = "its name does not end in .JPEG" if others[0] == PREVIEW else "it is not an image"
-        raise Mistake(
-            "stray_member",
-            f"{others[0]} was packed too, but {what}, and it has no label: ZIPDataset would reject the pack. "
-            f"Pack only the *.JPEG files and {INFO_NAME}.",
-        )
+def _expect_names(listing: list[zipfile.ZipInfo], truth: core.DrawnFolder, emptied: int) -> None:
+    counts, images = Counter(info.filename for info in listing), truth["images"]
+    packed = [info.filename for info in listing if info.compress_type != zipfile.ZIP_STORED]
+    compressed = [name for name in packed if not name.endswith(INFO_NAME)]
+    twice = sorted(name for name, count in counts.items() if count > 1)
+    missing, others = sorted(images.keys() - counts), sorted(counts.keys() - images.keys() - {INFO_NAME})
+    inner = [name for name in others if name.endswith(truth["inner"][0])]
+    nested = [name for name in sorted(counts) if set(name[:-1]) & {"/", "\\"}]
+    renamed = [name for name in others if name not in {core.PREVIEW, *core.STRAYS}]
+    mistake.raise_first(
+        {
+            "compressed": compressed,
+            "written_twice": twice,
+            "searches_subfolders": inner,
+            "nested_names": nested,
+            "emptied_again": emptied > 1 and len(counts) <= 2,
+            "no_dataset_json": INFO_NAME not in counts,
+            "renamed": missing and len(missing) == len(renamed),
+            "missing_images.all": len(missing) == len(images),
+            "missing_images.some": missing,
+            "stray_member.preview": others[:1] == [core.PREVIEW],
+            "stray_member.other": others,
+        },
+        compressed=compressed,
+        compressed_count=len(compressed),
+        twice=twice,
+        times=counts[twice[0]] if twice else 1,
+        inner=inner,
+        nested=nested,
+        members=" and ".join(sorted(counts)) if len(counts) <= 2 else "",
+        emptied=emptied,
+        missing=missing,
+        missing_count=len(missing),
+        images_count=len(images),
+        others=others,
+    )
 
 
 def _expect_unchanged(name: str, data: bytes, images: dict[str, bytes], original: bytes) -> None:
-    if data == original:
-        return
-    if data in images.values():
-        raise Mistake(
-            "label_of_another_image",
-            f"The member {name} holds another image, which would get a wrong label. Write each file under "
-            "its own name.",
-        )
-    if data.startswith(b"\x89PNG"):
-        raise Mistake(
-            "png_bytes",
-            f"{name} holds a PNG: the image was decoded and saved in another format, which is larger and "
-            "several times slower to decode. Copy the bytes of the file.",
-        )
-    if data.startswith(b"\xff\xd8"):
-        raise Mistake(
-            "encoded_again",
-            f"{name} is a JPEG, but not the one in the folder: decoding and encoding it again loses quality "
-            "and costs time. Copy the bytes of the file.",
-        )
-    raise Mistake(
-        "other_bytes",
-        f"{name} holds {len(data)} bytes that are not those of the JPEG file ({len(original)} bytes). "
-        "Copy the bytes of the file; do not decode them.",
-    )
+    if data != original:
+        mistakes = {
+            "label_of_another_image.member": data in images.values(),
+            "png_bytes": data.startswith(b"\x89PNG"),
+            "encoded_again": data.startswith(b"\xff\xd8"),
+            "other_bytes": True,
+        }
+        mistake.raise_first(mistakes, name=name, size=len(data), original=len(original))
 
 
 def _expect_labels(text: bytes, labels: dict[str, int]) -> None:
     try:
-        packed = environment.json.loads(text)["labels"]
+        packed = core.environment.json.loads(text)["labels"]
         wrong = [name for name, label in labels.items() if packed.get(name) != label]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        message = f'{INFO_NAME} in the zip is not {{"labels": {{name: label}}}}: {error!r}.'
-        raise Mistake("no_labels", message) from error
-    if wrong:
-        raise Mistake(
-            "label_of_another_image",
-            f"{INFO_NAME} in the zip gives {wrong[0]} the label {packed.get(wrong[0])}, but in the folder it "
-            f"is {labels[wrong[0]]}. Pack the file unchanged; labels are found by name, not by position.",
-        )
+        raise mistake("no_labels", error=error) from error
+    for name in wrong:
+        raise mistake("label_of_another_image.json", name=name, packed=packed.get(name), label=labels[name])

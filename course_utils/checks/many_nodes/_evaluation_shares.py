@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple, TypedDict
 
-from course_utils.checks.core import Attempt, Mistake, is_unsolved, value_of
+from course_utils.checks.core import Attempt, Messages, is_unsolved, value_of
+
+mistake = Messages(__name__)
 
 NOT_A_NUMBER = -(2**40)  # stands for what is not a number
 
@@ -45,18 +47,9 @@ def expect_samplers(evaluation: Evaluation, found: Sequence[Attempt]) -> None:
     for rank, one in enumerate(found):
         error = one.get("error")
         if error and evaluation.samples < 2 * evaluation.ranks and not is_unsolved(error):
-            raise Mistake(
-                "empty_rank_crashes",
-                f"With {evaluation}, rank {rank} stops with an error: {error}. A rank may have nothing to "
-                "do: then it yields nothing, and its length is 0.",
-            )
+            raise mistake("empty_rank_crashes", evaluation=evaluation, rank=rank, error=error)
         if kind := value_of(one)["kind"]:
-            raise Mistake(
-                "not_a_sampler",
-                f"EvaluationSampler(...) gives an object of type {kind}. A DataLoader asks its sampler for "
-                "len(sampler) and for iter(sampler): write a class with __len__ and __iter__, or return a "
-                "sequence.",
-            )
+            raise mistake("not_a_sampler", kind=kind)
 
 
 def expect_each_once(evaluation: Evaluation, shares: Sequence[Read]) -> None:
@@ -65,74 +58,33 @@ def expect_each_once(evaluation: Evaluation, shares: Sequence[Read]) -> None:
     Raises:
         Mistake: They do not; the message names samples and ranks.
     """
-    yielded = [share["numbers"] for share in shares]
+    yielded, numbers = [share["numbers"] for share in shares], range(evaluation.samples)
     counts = Counter(chain(*yielded))
-    if NOT_A_NUMBER in counts:
-        raise Mistake(
-            "not_a_number",
-            f"With {evaluation}, a rank yields something other than the number of a sample. Yield one int "
-            "after the other; the DataLoader makes the batches.",
-        )
-    if foreign := sorted(counts.keys() - set(range(evaluation.samples))):
-        raise Mistake(
-            "no_such_sample",
-            f"With {evaluation}, a rank yields {foreign[0]}: the numbers are 0 to {evaluation.samples - 1}. "
-            "Use only the arguments of this sampler.",
-        )
-    doubled = [number for number in range(evaluation.samples) if counts[number] > 1]
-    missing = [number for number in range(evaluation.samples) if counts[number] == 0]
-    if doubled or missing:
-        raise _not_once(evaluation, yielded, doubled, missing)
+    foreign = sorted(counts.keys() - set(numbers))
+    mistakes = {"not_a_number": NOT_A_NUMBER in counts, "no_such_sample": foreign}
+    mistake.raise_first(mistakes, evaluation=evaluation, foreign=foreign, last=evaluation.samples - 1)
+    doubled = [number for number in numbers if counts[number] > 1]
+    missing = [number for number in numbers if counts[number] == 0]
     most, fair = max(map(len, yielded)), -(-evaluation.samples // evaluation.ranks)
-    if most > fair:
-        raise Mistake(
-            "uneven_shares",
-            f"With {evaluation}, one rank has {most} of them, and all others wait for it. No rank needs more "
-            f"than {fair}: the number of samples, divided by that of the ranks and rounded up.",
-        )
-
-
-def _not_once(
-    evaluation: Evaluation, yielded: list[list[int]], doubled: list[int], missing: list[int]
-) -> Mistake:
     twice = f"sample {doubled[0]} comes more than once (on {_ranks(yielded, doubled[0])})" if doubled else ""
-    never = f"sample {missing[0]} is never evaluated" if missing else ""
-    if not missing and all(own[:1] == own[1:2] and len(set(own)) == len(own) - 1 for own in yielded if own):
-        return Mistake(
-            "begins_again",
-            f"With {evaluation}, {twice}: an iterator of your sampler begins again when iter() is called on "
-            "it. A DataLoader does so for each batch, and would get the first one again and again. Let "
-            "__iter__ return a new iterator each time.",
-        )
-    if all(len(set(own)) == evaluation.samples for own in yielded):
-        return Mistake(
-            "every_rank_has_all",
-            f"With {evaluation}, every rank evaluates all of them. Let each rank take a part.",
-        )
-    if not missing:
-        return Mistake(
-            "pads",
-            f"With {evaluation}, {twice}: {_samples(len(doubled))} too much weight in the result. Equal "
-            "lengths are for training, where ranks wait for each other in each step. Here, a rank may have "
-            "fewer samples than another.",
-        )
-    if not doubled:
-        return Mistake(
-            "drops",
-            f"With {evaluation}, {never}: {_samples(len(missing))} no weight in the result. Where the "
-            "number of samples is no multiple of the number of ranks, some ranks have one more.",
-        )
-    if any(own not in (sorted(own), sorted(own, reverse=True)) for own in yielded):
-        return Mistake(
-            "ranks_disagree",
-            f"With {evaluation}, {twice} and {never}. The ranks seem to shuffle differently: all need the "
-            "same order, of which each takes a part. Nothing that differs between ranks may decide it: the "
-            "rank, a global generator, hash() of a text. An evaluation needs no shuffling at all.",
-        )
-    return Mistake(
-        "shares_overlap",
-        f"With {evaluation}, {twice} and {never}. Write down by hand which of 5 samples each of 2 ranks "
-        "gets.",
+    first_twice = all(own[:1] == own[1:2] and len(set(own)) == len(own) - 1 for own in yielded if own)
+    in_order = all(own in (sorted(own), sorted(own, reverse=True)) for own in yielded)
+    mistake.raise_first(
+        {
+            "begins_again": doubled and not missing and first_twice,
+            "every_rank_has_all": doubled and all(len(set(own)) == len(numbers) for own in yielded),
+            "pads": doubled and not missing,
+            "drops": missing and not doubled,
+            "ranks_disagree": missing and not in_order,
+            "shares_overlap": missing,
+            "uneven_shares": most > fair,
+        },
+        evaluation=evaluation,
+        twice=twice,
+        never=f"sample {missing[0]} is never evaluated" if missing else "",
+        samples=_samples(len(doubled or missing)),
+        most=most,
+        fair=fair,
     )
 
 
@@ -152,15 +104,10 @@ def expect_lengths(evaluation: Evaluation, shares: Sequence[Read]) -> None:
         Mistake: A length differs.
     """
     for rank, share in enumerate(shares):
-        for length in share["lengths"]:
-            if length != len(share["numbers"]):
-                raise Mistake(
-                    "wrong_length",
-                    f"With {evaluation}, rank {rank} yields {len(share['numbers'])} numbers, but the length "
-                    f"of its sampler is {length} (before, after the first number, at the end: "
-                    f"{', '.join(map(str, share['lengths']))}). A progress bar and a loop over len(loader) "
-                    "batches rely on it.",
-                )
+        count, lengths = len(share["numbers"]), share["lengths"]
+        for length in (length for length in lengths if length != count):
+            values = {"rank": rank, "count": count, "length": length, "lengths": ", ".join(map(str, lengths))}
+            raise mistake("wrong_length", evaluation=evaluation, **values)
 
 
 def expect_same_again(read: Sequence[Read], in_turns: Sequence[list[int]], changed: list[str]) -> None:
@@ -175,28 +122,8 @@ def expect_same_again(read: Sequence[Read], in_turns: Sequence[list[int]], chang
         Mistake: Something differs.
     """
     for one in read:
-        if one["again"] != one["numbers"] and not one["again"]:
-            raise Mistake(
-                "read_only_once",
-                "A sampler yields nothing when it is read for the second time, as after the next epoch of "
-                "the training. Let __iter__ return a new iterator each time.",
-            )
-        if one["again"] != one["numbers"]:
-            raise Mistake(
-                "not_the_same_again",
-                "A sampler yields other numbers when it is read for the second time. Two evaluations are "
-                "compared with each other: let nothing but the three arguments decide.",
-            )
-    for one, other in zip(read, in_turns, strict=True):
-        if other != one["numbers"]:
-            raise Mistake(
-                "shares_state",
-                "Samplers that are read at the same time yield other numbers than alone. Keep what a sampler "
-                "needs in the object, not in the class or in a global variable.",
-            )
-    if changed:
-        raise Mistake(
-            "global_generator",
-            f"Your code draws from or seeds the global generator of {', '.join(changed)}: the training goes "
-            "on with other random numbers after an evaluation. An evaluation needs no randomness.",
-        )
+        never_again = one["numbers"] and not one["again"]
+        other = one["again"] != one["numbers"]
+        mistake.raise_first({"read_only_once": never_again, "not_the_same_again": other})
+    shared = [one["numbers"] for one in read] != list(in_turns)
+    mistake.raise_first({"shares_state": shared, "global_generator": changed}, changed=", ".join(changed))

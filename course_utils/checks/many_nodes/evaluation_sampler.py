@@ -8,16 +8,7 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from course_utils.checks.core import (
-    AttemptOf,
-    Evidence,
-    Inputs,
-    ProcessStates,
-    Truth,
-    attempt,
-    type_name,
-    value_of,
-)
+from course_utils.checks import core
 from course_utils.checks.many_nodes._evaluation_shares import (
     NOT_A_NUMBER,
     Evaluation,
@@ -41,12 +32,12 @@ class Rank(NamedTuple):
 class Found(TypedDict):
     """What each rank's sampler does, what new ones yield in turns, and changed global generators."""
 
-    ranks: list[AttemptOf[Read]]
-    in_turns: AttemptOf[list[list[int]]]
+    ranks: list[core.AttemptOf[Read]]
+    in_turns: core.AttemptOf[list[list[int]]]
     changed: list[str]
 
 
-def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+def make(rng: np.random.Generator) -> tuple[core.Inputs, core.Truth]:
     """Draw evaluations: samples on ranks that do and do not divide them, few samples, none, one rank."""
     some, more = ((3, 4), (3, 5), (4, 5), (5, 4))[rng.integers(4)]
     evaluations = [
@@ -63,7 +54,7 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     return {"evaluations": evaluations, "order": order}, {"evaluations": evaluations, "order": order}
 
 
-def probe(inputs: Inputs, sampler: Callable[..., Any]) -> Found:
+def probe(inputs: core.Inputs, sampler: Callable[..., Any]) -> Found:
     """Build the sampler of each rank and read it twice, then build new ones and read them in turns."""
     evaluations = [Evaluation(*drawn) for drawn in inputs["evaluations"]]
     asked = [Rank(*drawn) for drawn in inputs["order"]]
@@ -77,7 +68,7 @@ def probe(inputs: Inputs, sampler: Callable[..., Any]) -> Found:
         with processes.of_process(2 * place):
             built = build(place)
             if not (isinstance(built, Iterable) and isinstance(built, Sized)):
-                return {"kind": type_name(built), "lengths": [], "numbers": [], "again": []}
+                return {"kind": core.type_name(built), "lengths": [], "numbers": [], "again": []}
             before, iterator = len(built), iter(built)
             first = _numbers(iterator, 1)
             meanwhile, numbers = len(built), first + _numbers(iterator, limit - 1)
@@ -90,10 +81,10 @@ def probe(inputs: Inputs, sampler: Callable[..., Any]) -> Found:
         with processes.of_process(2 * len(asked)):
             return _in_turns([build(place) for place in range(len(asked))], limit)
 
-    with ProcessStates() as processes:
-        ranks: list[Any] = [attempt(partial(read, place)) for place in range(len(asked))]
+    with core.ProcessStates() as processes:
+        ranks: list[Any] = [core.attempt(partial(read, place)) for place in range(len(asked))]
         is_read = all("value" in one and not one["value"]["kind"] for one in ranks)
-        turns: Any = attempt(read_in_turns) if is_read else {"value": []}
+        turns: Any = core.attempt(read_in_turns) if is_read else {"value": []}
     return {"ranks": ranks, "in_turns": turns, "changed": sorted(processes.changed)}
 
 
@@ -116,7 +107,7 @@ def _in_turns(samplers: list[Any], limit: int) -> list[list[int]]:
     ]
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: core.Truth, found: core.Evidence) -> str:
     """Check the shares of each evaluation, then lengths, then that they are the same each time."""
     order = [Rank(*drawn) for drawn in truth["order"]]
     evaluations = [Evaluation(*drawn) for drawn in truth["evaluations"]]
@@ -132,13 +123,13 @@ def judge(truth: Truth, found: Evidence) -> str:
         shares = [one["value"] for one in of_ranks]
         expect_each_once(evaluation, shares)
         expect_lengths(evaluation, shares)
-    expect_same_again(read, value_of(found["in_turns"]), found["changed"])
+    expect_same_again(read, core.value_of(found["in_turns"]), found["changed"])
     return (
         "Every sample is evaluated exactly once on any number of ranks, in shares as even as can be, and "
         "each length is right."
     )
 
 
-def stable(truth: Truth, found: Evidence) -> Evidence:
+def stable(truth: core.Truth, found: core.Evidence) -> core.Evidence:
     """Return the shares, which must be the same in each process."""
     return [one["value"]["numbers"] for one in found["ranks"]]

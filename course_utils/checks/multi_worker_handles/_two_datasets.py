@@ -8,8 +8,10 @@ from weakref import WeakSet
 
 import numpy as np
 
-from course_utils.checks.core import Mistake, SampleRecord, Truth, attempt, decode_rgb, look_alike, value_of
+from course_utils.checks import core
 from course_utils.system import in_child, waiting_child
+
+mistake = core.Messages(__name__)
 
 T = TypeVar("T")
 _READABLE = WeakSet[Callable[..., Any]]()  # of which a check has read datasets, in this notebook
@@ -35,7 +37,7 @@ def read_together(
     can be read, and what counts is whether it could be, once.
     """
     with waiting_child(partial(_can_be_read, alone)) as ask:  # forked now: it knows nothing of later datasets
-        attempted: Together[Any] = attempt(read)  # type: ignore[assignment]
+        attempted: Together[Any] = core.attempt(read)  # type: ignore[assignment]
         is_readable = "error" not in attempted or ask(b"!") or dataset_class in _READABLE
     if is_readable:
         with contextlib.suppress(TypeError):  # of what takes no weak references
@@ -46,10 +48,10 @@ def read_together(
 
 
 def _can_be_read(alone: Sequence[Callable[[], object]], wait: Callable[[], bytes]) -> bool:
-    return bool(wait()) and all("value" in attempt(partial(in_child, read)) for read in alone)
+    return bool(wait()) and all("value" in core.attempt(partial(in_child, read)) for read in alone)
 
 
-def value_together(attempted: Together[T], packs: dict[str, Truth]) -> T:
+def value_together(attempted: Together[T], packs: dict[str, core.Truth]) -> T:
     """Return what was read.
 
     Raises:
@@ -57,37 +59,48 @@ def value_together(attempted: Together[T], packs: dict[str, Truth]) -> T:
     """
     error, members = attempted.get("error", ""), [name for pack in packs.values() for name in pack["members"]]
     if attempted.get("alone") and any(f"'{name}'" in error for name in members):
-        raise Mistake(
-            "shared_between_datasets",
-            "Two datasets were read in turn, and one looked for an image among those of the other: they "
-            f"share names, handles or labels. {_ADVICE} The error was: {error}",
-        )
-    value: T = value_of(attempted)
+        raise mistake("shared_between_datasets.names", error=error)
+    value: T = core.value_of(attempted)
     return value
 
 
-def expect_lengths(found: dict[str, int], packs: dict[str, Truth]) -> None:
+def expect_lengths(found: dict[str, int], packs: dict[str, core.Truth]) -> None:
     """Compare the lengths of the datasets with the numbers of images."""
     counts = {name: len(pack["members"]) for name, pack in packs.items()}
-    for name, count in counts.items():
-        if found[name] == count:
-            continue
-        message = f"len(dataset) is {found[name]}; {name} has {count} images."
-        if len({*found.values()}) == 1 and found[name] in counts.values():
-            message = f"{message[:-1]}, and the other dataset as many as that. {_ADVICE}"
-            raise Mistake("shared_between_datasets", message)
-        raise Mistake("wrong_length", message)
+    for name in (name for name in counts if found[name] != counts[name]):
+        is_other = len({*found.values()}) == 1 and found[name] in counts.values()
+        mistakes = {"shared_between_datasets.length": is_other, "wrong_length": True}
+        mistake.raise_first(mistakes, length=found[name], name=name, count=counts[name])
 
 
-def expect_no_other_images(samples: list[SampleRecord], own: Truth, packs: dict[str, Truth]) -> None:
+def expect_no_other_images(samples: list[core.SampleRecord], own: core.Truth, packs: core.Truth) -> None:
     """Check that a dataset returned no images of the other one."""
-    others = [
-        decode_rgb(data) for pack in packs.values() if pack is not own for data in pack["members"].values()
+    others = [data for pack in packs.values() if pack is not own for data in pack["members"].values()]
+    images = [core.decode_rgb(data) for data in others]
+    if any(_shows(sample["array"], image) for sample in samples for image in images):
+        raise mistake("shared_between_datasets.image")
+
+
+def expect_images(
+    samples: list[core.SampleRecord],
+    order: list[int],
+    pack: core.Truth,
+    where: str,
+    lost: core.Mistake | None,
+) -> None:
+    """Check samples that were read in an order; where they should be mirrored, `lost` says that none is."""
+    mirrored: list[core.SampleRecord] = [
+        {**sample, "array": None if sample["array"] is None else sample["array"][..., ::-1]}
+        for sample in samples
     ]
-    if any(_shows(sample["array"], image) for sample in samples for image in others):
-        message = f"One of two datasets, which were read in turn, returned an image of the other. {_ADVICE}"
-        raise Mistake("shared_between_datasets", message)
+    try:
+        core.expect_samples(mirrored if lost else samples, order, pack, where)
+    except core.Mistake as wrong:
+        as_they_are = core.attempt(lambda: core.expect_samples(samples, order, pack, where))
+        if lost and wrong.name == "other_pixels" and "value" in as_they_are:
+            raise lost from None
+        raise
 
 
 def _shows(array: np.ndarray | None, image: np.ndarray) -> bool:
-    return array is not None and (look_alike(array, image) or look_alike(array, image[..., ::-1]))
+    return array is not None and (core.look_alike(array, image) or core.look_alike(array, image[..., ::-1]))

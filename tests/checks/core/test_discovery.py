@@ -1,6 +1,6 @@
 import pytest
 
-from course_utils.checks.core.discovery import find_checks
+from course_utils.checks.core.check import find_checks
 
 COMPLETE = """
 def make(rng): return {"number": 3}, 4

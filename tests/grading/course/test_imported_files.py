@@ -36,6 +36,10 @@ def test_marks_do_not_depend_on_other_lessons_or_on_the_rest_of_a_room():
     assert "course_utils/loading/fast_loader.py" not in found
 
 
+def test_marks_depend_on_the_messages_of_a_check():
+    assert "course_utils/checks/jpeg_vs_zip/messages.toml" in imported("jpeg_vs_zip")
+
+
 def test_everything_that_python_loads_counts(lesson: Lesson):
     package = f"course_utils.checks.{lesson.module_name}"
     done = subprocess.run([sys.executable, "-c", LOADED, package], capture_output=True, text=True, check=True)
