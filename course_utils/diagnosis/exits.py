@@ -2,14 +2,15 @@
 
 import _thread
 import atexit
+import contextlib
 import ctypes
 import os
 import signal
 import time
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
 
+Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 GRACE, LIMIT = 1.0, 5.0  # seconds: until the main thread must handle the signal, and for the report
 STOP = b"\0"  # no signal has this number
 
@@ -37,8 +38,8 @@ class Exits:
         os._exit = self._leave  # type: ignore[assignment]
         if self.owner == 1:
             return
-        signal.signal = self._set
-        signal.getsignal = self._get
+        signal.signal = self._set  # type: ignore[assignment]
+        signal.getsignal = self._get  # type: ignore[assignment]
         self.reader, self.writer = os.pipe()
         os.set_blocking(self.writer, False)
         signal.set_wakeup_fd(self.writer, warn_on_full_buffer=False)
@@ -55,21 +56,21 @@ class Exits:
             self.reporter = _thread.get_ident()
             self.report(in_a_hurry)
 
-    def _set(self, number: int, handler: Any) -> Any:
+    def _set(self, number: int, handler: Handler) -> Handler:
         ours = number == signal.SIGTERM and handler == signal.SIG_DFL and os.getpid() == self.owner
         return self._shown(self.set(number, self._handle if ours else handler))
 
-    def _get(self, number: int) -> Any:
+    def _get(self, number: int) -> Handler:
         return self._shown(self.get(number))
 
-    def _shown(self, handler: Any) -> Any:
+    def _shown(self, handler: Handler) -> Handler:
         return signal.SIG_DFL if handler == self._handle else handler
 
     def _leave(self, status: int) -> None:
         self.end(in_a_hurry=True)
         self.leave(status)
 
-    def _handle(self, _number: int = signal.SIGTERM, _frame: FrameType | None = None) -> None:
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
         """Report, and die; a signal while this thread reports changes nothing: `timeout` sends two."""
         if self.reporter == _thread.get_ident() and os.getpid() == self.owner:
             return
@@ -96,7 +97,7 @@ class Exits:
                 if number[0] == signal.SIGTERM and self.get(signal.SIGTERM) == self._handle:
                     time.sleep(GRACE)
                     if not self.reporter:
-                        self._handle()
+                        self._handle(signal.SIGTERM, None)
                     time.sleep(LIMIT)
                     self._die()
         finally:
@@ -104,7 +105,8 @@ class Exits:
 
     def _stop_watching(self) -> None:
         if os.getpid() == self.owner and self.stopped.locked():
-            os.write(self.writer, STOP)
+            with contextlib.suppress(OSError):
+                os.write(self.writer, STOP)
             if self.stopped.acquire(timeout=GRACE / 10):  # not if two threads fork at once
                 self.stopped.release()
 
