@@ -66,6 +66,7 @@ def test_sigterm_kills_after_the_report(tmp_path):
     assert report["run"]["steps"] == 101
     assert report["run"]["status"] == "cut off"
     assert told.stderr.count("diagnosis of") == 1
+    assert "a signal cut it off" in told.stderr
 
 
 @pytest.mark.parametrize(("leave", "status"), LEAVING.items())

@@ -14,9 +14,9 @@ TINY = 50e-6  # seconds of a sample that is in memory
 READING = 3e9  # bytes a second from the page cache
 # Seconds that are left:
 ACCESS = 10e-6  # of a sample in memory, with its part of collate
-OPEN, OPEN_CPU = 150e-6, 60e-6  # of opening a file and reading its head; of it, on a core, in Python
+OPEN, OPEN_CPU = 200e-6, 60e-6  # of opening a file and reading its head; of it, on a core, in Python
 SLICE = 50e-6  # of a batch that is one slice
-PICTURE = 100e-6  # of a picture beside its decoding
+PICTURE = 150e-6  # of a picture beside its decoding
 # Bytes a pixel of which a reduced decode saves half: it reads all bytes (10 ns each), but makes few of the
 # pixels (2 ns each). Measured with libjpeg-turbo at 0.1, 0.12 and 0.3 bytes a pixel.
 HALF = 0.2

@@ -135,6 +135,8 @@ def _verdict(found: list[Finding], chosen: Loader | None, main: Record) -> str:
 
 def _unknown(chosen: Loader | None, main: Record) -> list[str]:
     said = []
+    if main.get("status") == "cut off":
+        said.append("the rest of the run: a signal cut it off")
     if chosen and not chosen.of("fetch"):
         said.append("the fetches of the workers were not seen: only waiting is known")
     if chosen and chosen.of("batch") and not chosen.of("states"):
