@@ -72,7 +72,9 @@ class Exits:
 
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
         """Report, and die; a signal while this thread reports changes nothing: `timeout` sends two."""
-        if self.reporter == _thread.get_ident() and os.getpid() == self.owner:
+        if os.getpid() != self.owner:
+            self._die()
+        if self.reporter == _thread.get_ident():
             return
         self.end(in_a_hurry=True)
         if self.reporter != _thread.get_ident():

@@ -121,7 +121,7 @@ if __name__ == "__main__":
     print(child.exitcode)
     loader = DataLoader(range(256), 4, num_workers=2)
     batches = iter(loader)
-    next(batches)
+    next(batches), next(batches)  # both workers have set their handlers
     for worker in batches._workers:
         worker.terminate(), worker.join()
 """
