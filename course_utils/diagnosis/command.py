@@ -1,13 +1,13 @@
 """Options of the command, and the order of its work: run the script, judge, report."""
 
 import argparse
-import atexit
 import json
 import os
 import sys
 from pathlib import Path
 
 from course_utils.diagnosis import ranks, script
+from course_utils.diagnosis.exits import Exits
 from course_utils.diagnosis.record import foreign, spool
 from course_utils.diagnosis.record.collector import Hooks
 from course_utils.diagnosis.show import compare
@@ -32,27 +32,23 @@ def main(arguments: list[str]) -> int:
         sys.stdout.write(compare.compare(*(json.loads(Path(name).read_text()) for name in arguments[1:3])))
         return 0
     options = _parse(arguments)
-    owner = os.getpid()
     run = ranks.Run.begin(keep=options.keep)
-    finished: list[bool] = []
 
-    def finish() -> None:
-        if os.getpid() != owner or finished:
-            return
-        finished.append(True)
+    def report(in_a_hurry: bool) -> None:
         try:
-            _report(options, run)
+            _report(options, run, in_a_hurry)
         except Exception as error:
             spool.complain("the report", error)
 
-    atexit.register(finish)
+    exits = Exits(report)
+    exits.install()
     script.watch(str(run.folder), replay=options.replay)
     for name in options.iterate:
         foreign.watch(name)
     try:
         return _run(options)
     except KeyboardInterrupt as error:
-        finish()
+        exits.end()
         script.die_of_interrupt(error)
         return 130
 
@@ -110,10 +106,10 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
     return arguments[:i], arguments[i:]
 
 
-def _report(options: argparse.Namespace, run: ranks.Run) -> None:
-    """Judge what was recorded, and write what was asked for."""
+def _report(options: argparse.Namespace, run: ranks.Run, in_a_hurry: bool) -> None:
+    """Judge what was recorded, and write what was asked for; nothing is run again in a hurry."""
     if Hooks.collector is not None:
-        Hooks.collector.close("ended")
+        Hooks.collector.close("cut off" if in_a_hurry else "ended")
     if not run.is_last():
         return
     from course_utils.diagnosis import second_run
@@ -123,9 +119,9 @@ def _report(options: argparse.Namespace, run: ranks.Run) -> None:
     report = verdict.judge(run.folder)
     report["script"] = "" if options.anonymous else options.module or options.script or options.loader
     report["missing_hooks"] = Hooks.missing
-    if options.ceiling:
+    if options.ceiling and not in_a_hurry:
         report["ceiling"] = second_run.ceiling(options, report)
-    if options.strace:
+    if options.strace and not in_a_hurry:
         report["strace"] = second_run.operations(options)
     if options.anonymous:
         report = anonymous.without_names(report)
@@ -138,5 +134,14 @@ def _report(options: argparse.Namespace, run: ranks.Run) -> None:
         if options.trace:
             Path(options.trace).write_text(json.dumps(trace.events(read)))
     if not options.replay:
-        sys.stderr.write("\n".join(["", *terminal.lines(report), ""]))
+        _say("\n".join(["", *terminal.lines(report), ""]))
     run.end()
+
+
+def _say(text: str) -> None:
+    """Write to stderr, even from a signal handler that interrupted a write to it."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except RuntimeError:
+        os.write(2, text.encode())

@@ -41,14 +41,18 @@ class Run(NamedTuple):
         else:
             folder = Path(tempfile.mkdtemp(prefix="diagnosis-"))
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if size > 1:
+            (folder / f"rank-{os.getpid()}").touch()
         return cls(folder, size, bool(keep))
 
     def is_last(self) -> bool:
-        """Say that this rank has ended; the last of them reports."""
+        """Say that this rank has ended; the last of them reports. One that was killed has ended, too."""
         if self.size < 2:
             return True
         (self.folder / f"ended-{os.getpid()}").touch()
-        if len(list(self.folder.glob("ended-*"))) < self.size:
+        ranks = [int(path.name.partition("-")[2]) for path in self.folder.glob("rank-*")]
+        ended = [pid for pid in ranks if (self.folder / f"ended-{pid}").exists() or not _is_alive(pid)]
+        if len(ended) < max(self.size, len(ranks)):
             return False
         try:
             (self.folder / "reported").touch(exist_ok=False)
@@ -60,6 +64,16 @@ class Run(NamedTuple):
         """Remove the records."""
         if not self.keep:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def _slurm_size() -> int:

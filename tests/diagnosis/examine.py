@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.lessons.lesson import COURSE
+
+LIMIT = 600  # seconds of one script
 
 
 class Patient(NamedTuple):
@@ -59,6 +62,7 @@ def _become_command(folder: Path, arguments: list[str]) -> None:
     from multiprocessing.util import _exit_function
 
     status = 1
+    signal.alarm(LIMIT)
     try:
         for number, name in ((1, "output"), (2, "errors")):
             os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)

@@ -1,11 +1,17 @@
 """The model of a step, and what is said of each cause."""
 
+import itertools
 import json
+import runpy
+from types import SimpleNamespace
 
 import pytest
+import torch
 
+from course_utils.clinic import ward
+from course_utils.diagnosis.judge import loading
 from course_utils.diagnosis.judge.evidence import Loader
-from course_utils.diagnosis.judge.finding import CAUSES
+from course_utils.diagnosis.judge.finding import CAUSES, Finding
 from course_utils.diagnosis.judge.stages import Stages
 from course_utils.diagnosis.judge.verdict import _busy
 from tests.bench.diagnosis.promise import cures
@@ -36,6 +42,24 @@ def test_a_machine_is_busy_if_others_use_the_cores(others: float, pressure: floa
     epoch = {"settings": {}, "training": True}
     main = {"begun": 0.0, "ended": 10.0, "cores": 2, "cpu": 1.0, "pressure": pressure}
     assert _busy(Loader([epoch], {"fetch": [{"cpu": 1.0, "others": others}]}, main), main) == busy
+
+
+@pytest.mark.parametrize(("waiting", "workers"), [(0.0, 2), (0.2, 2), (0.5, 1), (0.9, 1)])
+def test_no_more_workers_are_advised_than_cores_are_free(waiting: float, workers: int):
+    loader = Loader([{"settings": {"workers": 0}, "training": True}], {}, {"cores": 2})
+    found = loading._no_workers(loader, SimpleNamespace(delay=waiting, nbytes=0))
+    assert f"num_workers={workers}," in found.remedy
+    assert found.change(PLAIN).workers == workers
+
+
+def test_the_remedy_for_repeated_samples_mends_the_script_of_the_lesson(tmp_path):
+    lines = tmp_path / "train.tsv"
+    lines.write_text("".join(f"{number}\ttext\n" for number in range(40)))
+    script = runpy.run_path(str(ward.path("b")))
+    names = {"Dataset": script["Lines"], "torch": torch, "itertools": itertools}
+    exec(Finding("iterable_repeated", []).remedy, names)
+    loader = torch.utils.data.DataLoader(names["Part"](lines), batch_size=None, num_workers=2)
+    assert sorted(label for _, label in loader) == list(range(40))
 
 
 def test_ranks_with_equal_batches_take_as_long_as_their_mean():

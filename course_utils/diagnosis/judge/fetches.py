@@ -25,6 +25,7 @@ class Fetch(NamedTuple):
     used: float
     decodes: float
     ratio: float
+    density: float  # bytes that are read for a decoded pixel
     draws: bool
     asked: float
     nbytes: float
@@ -66,6 +67,7 @@ def fetch_of(loader: Loader) -> Fetch:
         looked=total(fetches, "stats") / samples, pickled=pickled,
         used=(usual["nbytes"] + pickled) / (usual["asked"] or 1),
         ratio=total(fetches, "decoded") / samples / pixels if pixels else 0.0,
+        density=total(fetches, "read") / max(total(fetches, "decoded"), 1),
         draws=_draws(loader), busy_threads=_busy_threads(loader),
         default_collate=any(record.get("default_collate") for record in loader.of("process")),
     )  # fmt: skip

@@ -1,8 +1,9 @@
 """A finding, and what is said of each cause, which stands in `causes.toml`."""
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.resources import files
+from types import MappingProxyType
 from typing import NamedTuple
 
 from course_utils.diagnosis.judge.stages import Stages
@@ -18,12 +19,22 @@ class Finding(NamedTuple):
         evidence: Numbers that were measured.
         change: What the remedy changes in the stages of a step; None where no time is gained.
         weight: Orders findings of the same class where no gain is predicted.
+        fill: What stands in braces in the remedy.
     """
 
     cause: str
     evidence: list[str]
     change: Change | None = None
     weight: float = 0.0
+    fill: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def remedy(self) -> str:
+        """Lines to paste."""
+        text = CAUSES[self.cause].remedy
+        for name, value in self.fill.items():
+            text = text.replace("{" + name + "}", value)
+        return text
 
 
 class Cause(NamedTuple):

@@ -8,6 +8,7 @@ from course_utils.diagnosis.judge.stages import MANY_PARTS, Stages, cores, hand_
 from course_utils.diagnosis.judge.steps import measured, ms
 
 DEADBAND, WARNING, FEW_STEPS = 0.05, 0.20, 8
+DELAYED = 0.25  # of a fetch, by others on the cores
 FREEING = 15e-6  # seconds in which the main process lets go of a part of a batch
 BOTTLENECK = 0.5  # of a step: workers that deliver faster than this are not waited for
 
@@ -51,7 +52,7 @@ def in_time(loader: Loader) -> bool:
 
 def busy_machine(loader: Loader, fetch: Fetch, stage: Stages) -> bool:
     """Whether there would be nothing to wait for, did others not use the cores."""
-    if loader.workers > stage.cores or fetch.delay < 0.25:
+    if loader.workers > stage.cores or fetch.delay < DELAYED:
         return False
     if not loader.workers:
         return stage.load < WARNING * (stage.load + stage.compute)
@@ -60,10 +61,18 @@ def busy_machine(loader: Loader, fetch: Fetch, stage: Stages) -> bool:
 
 
 def _no_workers(loader: Loader, fetch: Fetch) -> Finding:
-    most = cores(loader)
+    most = max(cores(loader), 1)
     text = f"the loader has 0 workers, {most} cores may be used"
+    if fetch.delay >= DELAYED:  # others use the rest
+        most = max(int(most * (1 - fetch.delay)), 1)
+        text += f", and {fetch.delay:.0%} of a fetch waits for one"
     taking = hand_over(fetch.nbytes)
-    return Finding("no_workers", [text], lambda s: s._replace(workers=max(most, 1), hand_over=taking))
+    return Finding(
+        "no_workers",
+        [text],
+        lambda s: s._replace(workers=most, hand_over=taking),
+        fill={"workers": str(most)},
+    )
 
 
 def slow_sample(loader: Loader) -> Finding | None:

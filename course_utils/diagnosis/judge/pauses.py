@@ -33,21 +33,22 @@ def start(loader: Loader) -> Finding | None:
     seconds = mean(epoch["ended"] - epoch["begun"] for epoch in later)
     waits = [epoch["first_batch"] - epoch["begun"] for epoch in later if epoch["first_batch"]]
     sampling = mean(epoch["sampler_seconds"] for epoch in later)
-    wait = mean(waits) - stages(loader).load
+    names = {epoch["name"] for epoch in later}
+    fetched = [fetch for fetch in first_fetches(loader) if fetch["epoch"] in names]
+    # Not the time in which others had the cores.
+    firsts = [fetch["wall"] - fetch["delay"] for fetch in fetched]
+    wait = mean(waits) - stages(loader).load - mean(fetch["delay"] for fetch in fetched)
+    fetches = loader.fetches()
+    own = 1 - total(fetches, "delay") / max(total(fetches, "wall"), 1e-9)
     if sampling > max(LONG_START * seconds, 0.1):
         text = f"{sampling:.2f} s of {seconds:.2f} s of an epoch pass in the sampler"
         return Finding("slow_start", [text], _shorter(loader, sampling))
     pids = [tuple(epoch["pids"]) for epoch in loader.epochs if epoch["pids"]]
     restarted = len(pids) > 1 and len(set(pids)) == len(pids) and not loader.settings["persistent"]
-    firsts = [
-        fetch["wall"]
-        for fetch in first_fetches(loader)
-        if fetch["epoch"] in {epoch["name"] for epoch in later}
-    ]
     if (
         not restarted
         and len(loader.epochs) > 1
-        and mean(firsts) > max(LONG_START * seconds, 0.1, 5 * stages(loader).load)
+        and mean(firsts) > max(LONG_START * seconds * own, 0.1, 5 * stages(loader).load)
     ):
         text = f"the first fetch of an epoch takes {mean(firsts):.2f} s of {seconds:.2f} s"
         return Finding("slow_start", [text], _shorter(loader, max(mean(firsts), wait) - RESET))

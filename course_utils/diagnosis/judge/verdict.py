@@ -13,7 +13,6 @@ from course_utils.diagnosis.judge.steps import measured
 VERSION = 1
 MOST = 5
 LEAST_GAIN, MOST_GAIN = 1.03, 5.0
-DELAYED = 0.25  # of a fetch, by others on the cores: no gain is predicted from such times
 NOT_SPEED = ("result", "survival")
 
 
@@ -25,7 +24,8 @@ def judge(folder: Path) -> dict[str, Any]:
     chosen = max(training, key=lambda loader: loader.seconds, default=None)
     found = _findings(loaders, chosen)
     listed = _with_gains(found, chosen)[:MOST]
-    if chosen and _busy(chosen, main) and fetch_of(chosen).delay > DELAYED:
+    if chosen and _busy(chosen, main) and fetch_of(chosen).delay > loading.DELAYED:
+        # no gain is predicted from such times
         listed = [(finding, None, None) for finding, _, _ in listed]
     return {
         "version": VERSION,
@@ -97,7 +97,7 @@ def _described(finding: Finding, gain: float | None, together: float | None) -> 
     faster = gain if gain and gain >= LEAST_GAIN else None
     return {
         "cause": finding.cause, "kind": cause.kind, "sentence": cause.sentence, "evidence": finding.evidence,
-        "remedy": cause.remedy.replace("{cores}", str(_cores_of(finding))), "lesson": cause.lesson,
+        "remedy": finding.remedy, "lesson": cause.lesson,
         "gain": _rounded(faster), "together": _rounded(together if faster else None),
     }  # fmt: skip
 
@@ -105,11 +105,6 @@ def _described(finding: Finding, gain: float | None, together: float | None) -> 
 def _rounded(gain: float | None) -> float | None:
     """Two digits; above `MOST_GAIN` the tenths of milliseconds that nobody measured would decide."""
     return round(min(gain, MOST_GAIN), 2) if gain else None
-
-
-def _cores_of(finding: Finding) -> str:
-    words = " ".join(finding.evidence).split(" cores may be used")[0].split()
-    return words[-1] if words and words[-1].isdigit() else "len(os.sched_getaffinity(0))"
 
 
 def _verdict(found: list[Finding], chosen: Loader | None, main: Record) -> str:
@@ -140,6 +135,8 @@ def _verdict(found: list[Finding], chosen: Loader | None, main: Record) -> str:
 
 def _unknown(chosen: Loader | None, main: Record) -> list[str]:
     said = []
+    if main.get("status") == "cut off":
+        said.append("the rest of the run: a signal cut it off")
     if chosen and not chosen.of("fetch"):
         said.append("the fetches of the workers were not seen: only waiting is known")
     if chosen and chosen.of("batch") and not chosen.of("states"):

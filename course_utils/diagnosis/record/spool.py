@@ -43,7 +43,7 @@ class Spool:
 
     def __init__(self, folder: str, name: str) -> None:
         self._path = Path(folder) / f"{name}.jsonl"
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may interrupt a flush
         self._lines: list[str] = []
         self._written = time.monotonic()
         self._counts: dict[str, int] = {}
@@ -64,5 +64,5 @@ class Spool:
             lines, self._lines = self._lines, []
             self._written = time.monotonic()
             if lines and self._path.parent.is_dir():
-                with self._path.open("a") as file:
-                    file.write("\n".join([*lines, ""]))
+                with self._path.open("ab", buffering=0) as file:
+                    file.write("\n".join([*lines, ""]).encode())

@@ -2,9 +2,11 @@
 
 Without an option: what the tool adds to an epoch of 1,000 samples a second (target: at most 3 %), and whether
 predicted gains come true (target: within 25 % for nine in ten). `--peers` asks other tools about the same
-scripts, where they are installed. All is written to `diagnosis.json`, and as a page to `diagnosis.md`.
+scripts, where they are installed. All is written to `diagnosis.json`, and as a page to `diagnosis.md`, after
+each script; `--promise --rounds 3` measures what a run with as many rounds has not (`--again`: all).
 """
 
+import argparse
 import json
 import subprocess
 import sys
@@ -37,26 +39,56 @@ def picture() -> None:
     write(script=SHOWN)
 
 
+def keep_promises(rounds: int, again: bool) -> None:
+    """Measure each cure that the record lacks, and write it down."""
+    known = {} if again else _known(rounds)
+    for cure in promise.cures():
+        if (cure.name, cure.cause) not in known:
+            kept = promise.measure(cure, rounds)
+            known[kept.name, kept.cause] = kept
+            print(kept.told(), flush=True)
+            write(promise=[one._asdict() | {"kept": one.is_kept()} for one in known.values()])
+    judged = [one.is_kept() for one in known.values() if one.is_kept() is not None]
+    print(f"{sum(judged)} of {len(judged)} within 25 %, of {len(known)} cures")
+
+
+def _known(rounds: int) -> dict[tuple[str, str], promise.Kept]:
+    """What the record has, unless a cure was measured in another number of rounds or failed."""
+    record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    fields = promise.Kept._fields
+    kept = [promise.Kept(*(one[field] for field in fields)) for one in record.get("promise", [])]
+    return {(one.name, one.cause): one for one in kept if one.rounds == rounds and one.measured}
+
+
+def ask_peers() -> None:
+    """Let the tools that are installed say what they say of each script, and write it down."""
+    said = []
+    for name in peers.SCRIPTS:
+        said.append(peers.compare(name)._asdict())
+        print(json.dumps(said[-1]), flush=True)
+        write(peers={"said": said, "versions": peers.versions()})
+
+
 def main() -> None:
     """Measure what is asked for, and print it."""
-    asked = [option for option in sys.argv[1:] if option.startswith("--")] or ["--overhead", "--promise"]
-    if "--picture" in asked:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parts = ("picture", "overhead", "promise", "peers")
+    for part in parts:
+        parser.add_argument(f"--{part}", action="store_true")
+    parser.add_argument("--rounds", type=int, default=promise.ROUNDS, help="of each cure")
+    parser.add_argument("--again", action="store_true", help="measure what the record has, too")
+    options = parser.parse_args()
+    asked = [part for part in parts if getattr(options, part)] or ["overhead", "promise"]
+    if "picture" in asked:
         picture()
-    if "--overhead" in asked:
+    if "overhead" in asked:
         found = overhead.measure()
         print(overhead.told(found))
         write(overhead=found._asdict())
-    if "--promise" in asked:
-        kept = list(promise.measure())
-        for item in kept:
-            print(
-                f"{item.name:28} {item.cause:22} {item.predicted:5.2f} {item.measured:6.2f} {item.is_kept()}"
-            )
-        print(f"{sum(item.is_kept() for item in kept)} of {len(kept)} within 25 %")
-        write(promise=[item._asdict() | {"kept": item.is_kept()} for item in kept])
-    if "--peers" in asked:
-        said = [peers.compare(name)._asdict() for name in peers.SCRIPTS]
-        write(peers={"said": said, "versions": peers.versions()})
+    if "promise" in asked:
+        keep_promises(options.rounds, options.again)
+    if "peers" in asked:
+        ask_peers()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,19 +72,26 @@ def compare(name: str) -> Said:
 
 def versions() -> dict[str, str]:
     """Return the versions of the tools."""
-    return {
-        "traceml": version("traceml-ai"),
-        "torch": version("torch"),
-        "dali": version("nvidia-dali-cuda130"),
-    }
+    packages = {"traceml": "traceml-ai", "torch": "torch", "dali": "nvidia-dali-cuda130"}
+    return {tool: _version(package) for tool, package in packages.items()}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(not installed)"
 
 
 def _in_folder(ask: Callable[[Path], str], text: str) -> str:
-    """Let a tool say what it says of a script, in a folder that is removed."""
+    """Let a tool say what it says of a script, in a folder that is removed; or the name of its error."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "train.py"
         script.write_text(text)
-        return ask(script)
+        try:
+            return ask(script)
+        except (subprocess.SubprocessError, FileNotFoundError) as error:
+            return f"({type(error).__name__})"
 
 
 def _run(script: Path, *argv: str | Path) -> str:

@@ -4,6 +4,7 @@ from html import escape
 
 STYLE = """text{font:13px monospace;fill:#d7dade;white-space:pre}
 .head{fill:#fff;font-weight:bold}.remedy{fill:#8fd3a5}"""
+REMEDY = 5  # spaces before its lines
 
 
 def draw(lines: list[str]) -> str:
@@ -18,7 +19,7 @@ def draw(lines: list[str]) -> str:
 
 
 def _row(line: str, y: int) -> str:
-    kind = "remedy" if line.startswith("     ") else ""
+    kind = "remedy" if len(line) - len(line.lstrip()) == REMEDY else ""
     head = line[:1].isdigit() or line.startswith("verdict")
     kind = "head" if head else kind
     return f'<text x="12" y="{y}" class="{kind}" xml:space="preserve">{escape(line)}</text>'

@@ -1,8 +1,10 @@
 """Whether a predicted gain comes true: remedies of `cures.toml` are applied to scripts of the clinic."""
 
 import contextlib
+import math
 import os
 import runpy
+import signal
 import statistics
 import sys
 import tempfile
@@ -17,7 +19,8 @@ from course_utils.diagnosis.judge.verdict import MOST_GAIN
 from tests.diagnosis.examine import examine
 from tests.lessons.lesson import COURSE
 
-ROUNDS, WITHIN = 5, 0.25
+ROUNDS, WITHIN = 3, 0.25
+LIMIT = 120  # seconds of one run
 DIAGNOSIS = COURSE / "tests" / "diagnosis"
 ILL = DIAGNOSIS / "scripts" / "ill.py"
 
@@ -37,16 +40,34 @@ class Cure(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A prediction, 1 where no gain was named, and the gain that was measured: ratios of seconds a step."""
+    """A prediction, and the gain that was measured: ratios of seconds a step.
+
+    Attributes:
+        name: Of the script.
+        cause: Whose remedy was applied.
+        predicted: None where no gain was named in most rounds.
+        measured: None where a run failed.
+        rounds: How often both were run.
+    """
 
     name: str
     cause: str
-    predicted: float
-    measured: float
+    predicted: float | None
+    measured: float | None
+    rounds: int
 
-    def is_kept(self) -> bool:
-        """Within a quarter; a prediction of `MOST_GAIN`, "at least", is kept by all that is more."""
-        return abs(self.predicted / min(self.measured, MOST_GAIN) - 1) <= WITHIN
+    def is_kept(self) -> bool | None:
+        """Within a quarter; `MOST_GAIN` means "at least"; None where nothing was predicted or measured."""
+        if self.predicted is None or self.measured is None:
+            return None
+        measured = min(self.measured, MOST_GAIN) if self.predicted >= MOST_GAIN else self.measured
+        return abs(measured / self.predicted - 1) <= WITHIN
+
+    def told(self) -> str:
+        """A line."""
+        said = {True: "kept", False: "not kept", None: "no gain named" if self.measured else "failed"}
+        predicted, measured = (f"{gain or math.nan:6.2f}" for gain in (self.predicted, self.measured))
+        return f"{self.name:28} {self.cause:22} {predicted} {measured}  {said[self.is_kept()]}"
 
 
 def cures() -> Iterator[Cure]:
@@ -61,12 +82,8 @@ def cures() -> Iterator[Cure]:
         yield Cure(script, [item["argument"]] if "argument" in item else [], item["cause"], text)
 
 
-def measure(rounds: int = ROUNDS) -> Iterator[Kept]:
-    """Run each script under the tool, alone, and cured, in turns; of the times the least counts."""
-    yield from (_measure(cure, rounds) for cure in cures())
-
-
-def _measure(cure: Cure, rounds: int) -> Kept:
+def measure(cure: Cure, rounds: int = ROUNDS) -> Kept:
+    """Run a script under the tool, alone, and cured, in turns; of the times the least counts."""
     with tempfile.TemporaryDirectory() as folder:
         import PIL.Image  # noqa: F401 - each run is a fork of this process
         import torch  # noqa: F401
@@ -76,28 +93,32 @@ def _measure(cure: Cure, rounds: int) -> Kept:
         predictions, before, after = [], [], []
         for _ in range(rounds):
             report = examine([], [str(cure.script), *cure.arguments]).report
-            predictions += [f["gain"] for f in report["findings"] if f["cause"] == cure.cause and f["gain"]]
+            named = [finding for finding in report.get("findings", []) if finding["cause"] == cure.cause]
+            predictions += [finding["gain"] for finding in named if finding["gain"]]
             before.append(step_seconds(cure.script, cure.arguments))
             after.append(step_seconds(cured, cure.arguments))
-    predicted = statistics.median(predictions) if predictions else 1.0
-    return Kept(cure.name, cure.cause, round(predicted, 2), round(min(before) / min(after), 2))
+    predicted = round(statistics.median(predictions), 2) if len(predictions) > rounds / 2 else None
+    measured = round(min(before) / min(after), 2) if math.inf not in before + after else None
+    return Kept(cure.name, cure.cause, predicted, measured, rounds)
 
 
 def step_seconds(script: Path, arguments: list[str]) -> float:
     """Run a script without the tool, in a fork, and return its seconds per step after the first epoch.
 
-    Where no loader has workers, the time in which others had the core does not count.
+    Where no loader has workers, the time in which others had the core does not count. A run that fails or
+    takes longer than `LIMIT` seconds counts as infinite.
     """
     with tempfile.TemporaryDirectory() as made:
         result = Path(made) / "seconds"
         pid = os.fork()
         if not pid:
+            signal.alarm(LIMIT)
             try:
                 result.write_text(str(_run(script, arguments)))
             finally:
                 os._exit(0)
         os.waitpid(pid, 0)
-        return float(result.read_text())
+        return float(result.read_text()) if result.exists() else math.inf
 
 
 def _run(script: Path, arguments: list[str]) -> float:
