@@ -103,4 +103,5 @@ def test_only_withheld_modules_are_hidden_from_a_submission():
     for name, withheld in backends.withheld().items():
         room = package / "course_utils" / name
         entries = {path.name for path in room.iterdir() if path.name != "__pycache__"}
-        assert entries - set(kept[room]) == withheld
+        # Judges read the messages, and they are outside.
+        assert entries - set(kept[room]) - {"messages.toml"} == withheld

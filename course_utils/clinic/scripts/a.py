@@ -14,11 +14,8 @@ class Photos(Dataset):
         return len(self.paths)
 
     def __getitem__(self, i):
-        img = (
-            Image.open(self.paths[i])
-            .convert("RGB")
-            .resize((64, 64), Image.BILINEAR)
-        )
+        img = Image.open(self.paths[i]).convert("RGB")
+        img = img.resize((64, 64), Image.BILINEAR)
         return torch.from_numpy(np.array(img)).permute(2, 0, 1), i % 2
 
 

@@ -7,9 +7,8 @@ from torch.utils.data import DataLoader, Dataset
 class Spectra(Dataset):
     def __init__(self):
         self.rng = np.random.default_rng(7)
-        self.data = (
-            np.random.default_rng(1).normal(size=(1600, 256)).astype(np.float32)
-        )
+        noise = np.random.default_rng(1).normal(size=(1600, 256))
+        self.data = noise.astype(np.float32)
 
     def __len__(self):
         return len(self.data)
