@@ -52,8 +52,8 @@ def test_links_of_authors_lead_to_pages_or_to_files_of_the_lesson(lesson: Lesson
 
 @pytest.mark.parametrize("name", sorted(READING_LISTS))
 def test_reading_list_has_entries_with_a_reason(name: str):
-    [reading] = [text for text in texts(Lesson(name).solution) if "## Further reading" in text]
-    listed = reading.partition("## Further reading")[2].splitlines()
+    [reading] = [text for text in texts(Lesson(name).solution) if "**Further reading**" in text]
+    listed = reading.partition("**Further reading**")[2].splitlines()
     entries = [line for line in listed if line.startswith("- ")]
     assert len(entries) >= 3
     assert all(ENTRY.fullmatch(entry) for entry in entries), entries
