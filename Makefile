@@ -10,8 +10,8 @@ SEEDS   ?=
 GRADE_OPTIONS ?=
 RECORD_OPTIONS ?=
 BOOK_OPTIONS ?=
-# More than two cores: the tests often wait for a browser or a server, and proofs for accounts, kills and time limits.
-JOBS    ?= $(if $(filter proofs,$(MAKECMDGOALS)),4,3)
+# One more than two cores: tests often wait for a browser, a server, or a time limit.
+JOBS    ?= 3
 FORCE   ?= no
 TORCH   ?=
 PACKAGES ?=
