@@ -6,7 +6,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-MESSAGES = "messages.toml"  # what checks say, beside them
+from course_utils.checks.core import MESSAGE_FILE
+
 Imports = list[tuple[str, str]]  # modules, each with a name in it or an empty text
 
 
@@ -33,7 +34,7 @@ def imported_files(package: str) -> list[Path]:
         for base, name in _imports(path, path.stat().st_mtime_ns, inside):
             if base.partition(".")[0] in followed:
                 waiting += _files(base, name)
-    messages = {path.parent / MESSAGES for path in found}
+    messages = {path.parent / MESSAGE_FILE for path in found}
     return sorted(found | set(filter(Path.is_file, messages)))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from nbgrader.api import Gradebook
 
+from course_utils.checks.core import MESSAGE_FILE
 from grading import cli
 from grading.course.config import Course
 from grading.course.result import Task
@@ -104,4 +105,4 @@ def test_only_withheld_modules_are_hidden_from_a_submission():
         room = package / "course_utils" / name
         entries = {path.name for path in room.iterdir() if path.name != "__pycache__"}
         # Judges read the messages, and they are outside.
-        assert entries - set(kept[room]) - {"messages.toml"} == withheld
+        assert entries - set(kept[room]) - {MESSAGE_FILE} == withheld

@@ -36,6 +36,7 @@ from .images import expect_one_of as expect_one_of
 from .images import expect_shape as expect_shape
 from .images import expect_uint8_tensor as expect_uint8_tensor
 from .images import look_alike as look_alike
+from .messages import MESSAGE_FILE as MESSAGE_FILE
 from .messages import Messages as Messages
 from .observe import Attempt as Attempt
 from .observe import AttemptOf as AttemptOf

@@ -9,7 +9,7 @@ from typing import Any
 from course_utils.checks.core.check import Mistake
 
 CHECKS = Path(__file__).parents[1]
-FILE = "messages.toml"
+MESSAGE_FILE = "messages.toml"
 
 
 class Messages:
@@ -24,7 +24,7 @@ class Messages:
 
     def __init__(self, module: str) -> None:
         _, _, room, *_, self.table = module.split(".")
-        self.path = CHECKS / room / FILE
+        self.path = CHECKS / room / MESSAGE_FILE
 
     def __call__(self, name: str, /, **values: object) -> Mistake:
         """Return the mistake of a message, whose fields these values fill."""

@@ -75,8 +75,8 @@ def agree(found: list[float], other: list[float], within: float = TOLERANCE) -> 
 def wrong_share(traces: list[ReadTrace], shares: list[float]) -> Mistake:
     for (waiting, name, advice), (whole, other_name, other_advice) in product(WAITING, WHOLE):
         if agree(shares, [waiting(trace) / whole(trace) for trace in traces]):
-            advices = dict.fromkeys((advice, other_advice if other_advice not in advice else ""))
-            return Mistake(name or other_name, " ".join(filter(None, advices)))
+            both = advice if other_advice in advice else f"{advice} {other_advice}"
+            return Mistake(name or other_name, both.strip())
     if agree(shares, [1 - trace.share() for trace in traces]):
         return Mistake(
             "computing_share",

@@ -11,7 +11,7 @@ from course_utils.checks.core import messages
 
 TABLES = [
     (path, table)
-    for path in sorted(messages.CHECKS.glob(f"*/{messages.FILE}"))
+    for path in sorted(messages.CHECKS.glob(f"*/{messages.MESSAGE_FILE}"))
     for table in messages.messages_of(path)
 ]
 MODULE = "course_utils.checks.lesson.exercise"
@@ -21,7 +21,7 @@ MODULE = "course_utils.checks.lesson.exercise"
 def mistake(tmp_path, monkeypatch):
     (tmp_path / "lesson").mkdir()
     text = '[exercise]\ntoo_long = "{length} of {right[0]}"\nwrong.red = "red"\nwrong.blue = "blue"\n'
-    (tmp_path / "lesson" / messages.FILE).write_text(text)
+    (tmp_path / "lesson" / messages.MESSAGE_FILE).write_text(text)
     monkeypatch.setattr(messages, "CHECKS", tmp_path)
     return messages.Messages(MODULE)
 
