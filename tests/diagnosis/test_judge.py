@@ -31,6 +31,12 @@ PLAIN = Stages(
         ({"workers": 4, "cores": 1}, 0.06),  # on one core
         ({"workers": 8, "cores": 1, "load_cpu": 0.001, "compute_cpu": 0.001}, 0.02),  # waiting needs no core
         ({"workers": 4, "rest": 0.01}, 0.03),
+        ({"workers": 2, "cores": 2, "compute_cpu": 0.01, "hand_over": 0.005}, 0.03),  # both sides on a core
+        (
+            {"workers": 2, "compute": 0.0, "compute_cpu": 0.0, "lock": 0.08},
+            0.04,
+        ),  # hand-over asks busy workers
+        ({"workers": 1, "lock": 0.001}, 0.04),  # they give batches away in time
     ],
 )
 def test_a_step_is_its_slowest_stage(change: dict, step: float):
@@ -47,9 +53,15 @@ def test_a_machine_is_busy_if_others_use_the_cores(others: float, pressure: floa
 @pytest.mark.parametrize(("waiting", "workers"), [(0.0, 2), (0.2, 2), (0.5, 1), (0.9, 1)])
 def test_no_more_workers_are_advised_than_cores_are_free(waiting: float, workers: int):
     loader = Loader([{"settings": {"workers": 0}, "training": True}], {}, {"cores": 2})
-    found = loading._no_workers(loader, SimpleNamespace(delay=waiting, nbytes=0))
+    found = loading._no_workers(loader, SimpleNamespace(delay=waiting, nbytes=0, asked=8, read=0), PLAIN)
     assert f"num_workers={workers}," in found.remedy
     assert found.change(PLAIN).workers == workers
+
+
+def test_no_gain_is_predicted_of_workers_that_read_whole_files():
+    loader = Loader([{"settings": {"workers": 0}, "training": True}], {}, {"cores": 2})
+    whole = SimpleNamespace(delay=0.0, nbytes=0, asked=8, read=1 << 24)
+    assert loading._no_workers(loader, whole, PLAIN).change is None
 
 
 def test_the_remedy_for_repeated_samples_mends_the_script_of_the_lesson(tmp_path):

@@ -1,5 +1,6 @@
 """Where the time of a fetch goes, by a few stacks of the thread that loads."""
 
+import statistics
 import sys
 import sysconfig
 import threading
@@ -19,6 +20,7 @@ class StackSampler:
 
     def __init__(self) -> None:
         self._found: Counter[str] = Counter()
+        self._late: list[float] = []
         self._thread: threading.Thread | None = None
         self._running = threading.Event()
         self._watched = 0
@@ -51,10 +53,17 @@ class StackSampler:
         """The lines of the user's code that were met most often."""
         return self._found.most_common(4)
 
+    def late(self) -> float:
+        """Median seconds that a thread beside a fetch waits for the interpreter's lock."""
+        return statistics.median(self._late) if self._late else 0.0
+
     def _watch(self) -> None:
         while not self._stopped and sum(self._found.values()) < MOST:
             self._running.wait(1)
+            begin = time.monotonic()
             time.sleep(SECONDS)
+            if self._running.is_set():
+                self._late.append(max(time.monotonic() - begin - SECONDS, 0.0))
             frame = sys._current_frames().get(self._watched) if self._running.is_set() else None
             if frame and (line := users_line(frame)):
                 self._found[line] += 1

@@ -10,6 +10,7 @@ from course_utils.diagnosis.judge.steps import measured, ms
 DEADBAND, WARNING, FEW_STEPS = 0.05, 0.20, 8
 DELAYED = 0.25  # of a fetch, by others on the cores
 FREEING = 15e-6  # seconds in which the main process lets go of a part of a batch
+COPYING = 0.25  # of a fetch: reading from the page cache, without other work
 BOTTLENECK = 0.5  # of a step: workers that deliver faster than this are not waited for
 
 
@@ -29,7 +30,9 @@ def _found(loader: Loader, fetch: Fetch, stage: Stages) -> list[Finding]:
         if busy_machine(loader, fetch, stage):
             return []
         tiny = sources.python_per_sample(loader, fetch, stage)
-        return [tiny] if tiny else [_no_workers(loader, fetch), *sources.findings(loader, fetch, stage)]
+        return (
+            [tiny] if tiny else [_no_workers(loader, fetch, stage), *sources.findings(loader, fetch, stage)]
+        )
     found = expensive_handover(loader, fetch, stage) or slow_sample(loader)
     if found:
         return [found]
@@ -60,19 +63,20 @@ def busy_machine(loader: Loader, fetch: Fetch, stage: Stages) -> bool:
     return step - stage.compute < 2 * DEADBAND * step
 
 
-def _no_workers(loader: Loader, fetch: Fetch) -> Finding:
+def _no_workers(loader: Loader, fetch: Fetch, stage: Stages) -> Finding:
     most = max(cores(loader), 1)
     text = f"the loader has 0 workers, {most} cores may be used"
     if fetch.delay >= DELAYED:  # others use the rest
         most = max(int(most * (1 - fetch.delay)), 1)
         text += f", and {fetch.delay:.0%} of a fetch waits for one"
     taking = hand_over(fetch.nbytes)
-    return Finding(
-        "no_workers",
-        [text],
-        lambda s: s._replace(workers=most, hand_over=taking),
-        fill={"workers": str(most)},
-    )
+
+    def change(stage: Stages) -> Stages:
+        return stage._replace(workers=most, hand_over=taking)
+
+    # Workers share the memory and the kernel, which whole files keep busy: what they gain is not predicted.
+    copied = fetch.asked * fetch.read / sources.READING > COPYING * stage.load
+    return Finding("no_workers", [text], None if copied else change, fill={"workers": str(most)})
 
 
 def slow_sample(loader: Loader) -> Finding | None:

@@ -50,8 +50,9 @@ def too_much_read(loader: Loader, fetch: Fetch, stage: Stages) -> Finding | None
         f"a sample: {fetch.looked:.1f} look-ups ({fetch.failed:.1f} failed), {fetch.listings:.1f} listings, "
         f"{fetch.read / 1024:.0f} KiB read for {fetch.used / 1024:.0f} KiB used"
     )
-    left = 1 / ratio if too_many else 0.2
-    return Finding("too_much_read", [text], _less(left, fetch.asked * (ACCESS + fetch.opens * OPEN)))
+    if too_many:  # what is read of a file that stays open
+        return Finding("too_much_read", [text], _less(1 / ratio, fetch.asked * ACCESS))
+    return Finding("too_much_read", [text], _less(0.2, fetch.asked * (ACCESS + fetch.opens * OPEN)))
 
 
 def file_per_sample(loader: Loader, fetch: Fetch, stage: Stages) -> Finding | None:
@@ -101,13 +102,9 @@ def floats_in_worker(loader: Loader, fetch: Fetch, stage: Stages) -> Finding | N
     text = (
         f"{fetch.nbytes / 2**20:.1f} MiB of floats a batch take at most 256 values; bytes would be a quarter"
     )
-    less = _less(max(1 - share - copied, 0.2))
-    moved = 0.0 if loader.main.get("cuda") else seconds  # without a device the main process converts
-
-    def change(stage: Stages) -> Stages:
-        return less(stage._replace(compute=stage.compute + moved, compute_cpu=stage.compute_cpu + moved))
-
-    return Finding("floats_in_worker", [text], change)
+    # Without a device the main process converts instead: what that brings is not predicted.
+    less = _less(max(1 - share - copied, 0.2)) if loader.main.get("cuda") else None
+    return Finding("floats_in_worker", [text], less)
 
 
 def _conversion_seconds(nbytes: float) -> float:

@@ -1,5 +1,6 @@
 """Seconds of each stage of a step, and the model of lesson 03 that says what a change of them brings."""
 
+import math
 from typing import NamedTuple
 
 from course_utils.diagnosis.judge.evidence import (
@@ -18,6 +19,7 @@ from course_utils.diagnosis.judge.steps import measured, pause_limit, rest, stal
 
 OWN = 2.5e-6  # seconds that the record of a sample takes
 MANY_PARTS = 20  # of a batch
+ASKED = 3  # times that the worker's thread needs the lock to give away a tensor
 
 
 class Stages(NamedTuple):
@@ -34,6 +36,7 @@ class Stages(NamedTuple):
         rest: Pauses and starts of epochs, a step's share.
         stall: Waiting for a slow batch while later ones are ready, a step's share.
         passes: Passes a step: nothing overlaps the first batch of each.
+        lock: Seconds that taking a batch waits for the interpreter's lock of a worker that is loading.
     """
 
     load: float
@@ -46,6 +49,7 @@ class Stages(NamedTuple):
     rest: float
     stall: float = 0.0
     passes: float = 0.0
+    lock: float = 0.0
 
     def scaled(self, share: float) -> "Stages":
         """The stages if a share of the steps did the same."""
@@ -58,13 +62,13 @@ class Stages(NamedTuple):
             return self.load + self.compute + self.rest
         filling = self.load * self.passes
         side_by_side = min(self.workers, self.cores) if self.load_cpu > self.load / 2 else self.workers
-        on_cores = (self.load_cpu + min(self.compute_cpu, self.compute * self.cores)) / max(self.cores, 1)
-        return (
-            max(self.load / side_by_side, self.compute + self.hand_over, on_cores)
-            + self.rest
-            + self.stall
-            + filling
-        )
+        computing = min(self.compute_cpu, self.compute * self.cores)
+        handing = 2 * self.hand_over  # the worker's side of it, and that of the main process
+        on_cores = (self.load_cpu + computing + handing) / max(self.cores, 1)
+        loading, taking = max(self.load / side_by_side, on_cores), self.compute + self.hand_over
+        # The lock is waited for in that part of the step in which a worker loads.
+        taking = (taking + math.sqrt(taking**2 + 4 * self.lock * loading)) / 2
+        return max(loading, taking) + self.rest + self.stall + filling
 
 
 def stages(loader: Loader) -> Stages:
@@ -89,6 +93,7 @@ def stages(loader: Loader) -> Stages:
         rest=rest(loader),
         passes=len(epochs) / max(total(epochs, "count"), 1),
         stall=stall(loader, steps.compute) if loader.workers > 1 else 0.0,
+        lock=_lock(loader),
     )
 
 
@@ -106,6 +111,14 @@ def _hand_over(loader: Loader) -> float:
     if parts <= MANY_PARTS or not ready:
         return hand_over(nbytes)
     return min(median(ready), 0.001 + 0.0005 * parts + nbytes / 1e9)
+
+
+def _lock(loader: Loader) -> float:
+    """What the batch's tensors cost where the main process asks a thread of the worker for each of them."""
+    parts = median(batch["parts"] for batch in loader.of("batch"))
+    if loader.main.get("sharing") != "file_descriptor" or parts > MANY_PARTS:
+        return 0.0
+    return ASKED * parts * median(record["late"] for record in loader.of("process"))
 
 
 def cores(loader: Loader) -> int:
