@@ -21,8 +21,8 @@ from tests.lessons.submissions import hand_in, rows
 
 # `make test` judges the bank in process (tests/checks), and `make proofs` with several draws.
 pytestmark = pytest.mark.proof
-MOST = 8  # right answers to an exercise: a submission holds one, and takes seconds
-FEW = 4  # wrong ones; and right ones where a check starts many processes
+MOST = 5  # right answers to an exercise: a submission holds one, and takes seconds
+FEW = 3  # wrong ones; and right ones where a check starts many processes
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

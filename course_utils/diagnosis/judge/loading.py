@@ -11,6 +11,7 @@ DEADBAND, WARNING, FEW_STEPS = 0.05, 0.20, 8
 DELAYED = 0.25  # of a fetch, by others on the cores
 FREEING = 15e-6  # seconds in which the main process lets go of a part of a batch
 COPYING = 0.25  # of a fetch: reading from the page cache, without other work
+LOCKED = 1.1  # times as long a step, from where on waits for a worker's lock are named
 BOTTLENECK = 0.5  # of a step: workers that deliver faster than this are not waited for
 
 
@@ -39,11 +40,9 @@ def _found(loader: Loader, fetch: Fetch, stage: Stages) -> list[Finding]:
     found = too_many_threads(loader, fetch) or fewer_cores(loader, fetch)
     if found:
         return [found, *sources.findings(loader, fetch, stage)]
-    return (
-        []
-        if in_time(loader) or busy_machine(loader, fetch, stage)
-        else sources.findings(loader, fetch, stage)
-    )
+    if in_time(loader) or busy_machine(loader, fetch, stage):
+        return []
+    return [*sources.findings(loader, fetch, stage), *handover_locked(stage)]
 
 
 def in_time(loader: Loader) -> bool:
@@ -125,6 +124,15 @@ def expensive_handover(loader: Loader, fetch: Fetch, stage: Stages) -> Finding |
         return stage._replace(hand_over=min(taking, stage.hand_over), compute=compute)
 
     return Finding("expensive_handover", [text], change)
+
+
+def handover_locked(stage: Stages) -> list[Finding]:
+    """Taking a batch waits for threads of workers, which loading in Python keeps from running."""
+    without = stage._replace(lock=0.0)
+    if stage.step() < LOCKED * without.step():
+        return []
+    text = f"a batch waits up to {ms(stage.lock)} for the interpreter's lock of a worker that loads the next"
+    return [Finding("handover_locked", [text], lambda s: s._replace(lock=0.0))]
 
 
 def too_many_threads(loader: Loader, fetch: Fetch) -> Finding | None:

@@ -139,7 +139,7 @@ class Collector:
         self.spool.write(
             "main", **{name: getattr(self, name) for name in same}, pid=os.getpid(), ended=process.now(),
             status=status, cpus=os.cpu_count(), shm=process.shared_memory(), cpu=time.process_time(),
-            sharing=torch.multiprocessing.get_sharing_strategy(),
+            sharing=torch.multiprocessing.get_sharing_strategy(),  # type: ignore[no-untyped-call]
             descriptors=process.open_descriptors(), torch=torch.__version__, python=sys.version.split()[0],
             pressure=process.cpu_pressure(), cuda=process.cuda_used(),
         )  # fmt: skip
