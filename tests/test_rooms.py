@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "course_utils.formats": {"data", "system"},
     "course_utils.format_trials": {"formats", "system"},
     "course_utils.scratch": {"data", "storage"},
+    "course_utils.tokens": {"paths"},
     "course_utils.measure": {"figures", "loading", "storage", "system"},
     "course_utils.pipeline": {"data", "figures", "loading", "paths", "system", "training"},
     "course_utils.scaling": {"figures", "pipeline", "storage"},
@@ -98,6 +99,7 @@ ONLY_IN = {
     **dict.fromkeys(
         ("array_record", "google_crc32c", "h5py", "lmdb", "pyarrow"), ("course_utils.formats",)
     ),
+    "tokenizers": ("course_utils.tokens.tokenizer", "data_setup.tokens"),
     "skimage": ("data_setup.sources",),
     "sklearn": ("data_setup.sources",),
     "matplotlib": tuple(
@@ -113,7 +115,7 @@ ONLY_IN = {
         for room in (
             "checks", "cropping", "data", "diagnosis", "distributed", "fakes",
             "loading", "measure", "pipeline", "record", "storage",
-            "system", "training",
+            "system", "tokens", "training",
         )
     ),
     # A check looks at no clock; that of `stage` shortens each sleep.
