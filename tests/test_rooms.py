@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "course_utils.formats": {"data", "system"},
     "course_utils.format_trials": {"formats", "system"},
     "course_utils.scratch": {"data", "storage"},
-    "course_utils.tokens": {"paths"},
+    "course_utils.tokens": {"figures", "paths"},
     "course_utils.measure": {"figures", "loading", "storage", "system"},
     "course_utils.pipeline": {"data", "figures", "loading", "paths", "system", "training"},
     "course_utils.scaling": {"figures", "pipeline", "storage"},
@@ -42,6 +42,10 @@ MAY_IMPORT = {
     "course_utils.checks.gpu_pipelining": {"checks.core", "checks.world", "fakes", "pipeline"},
     "course_utils.checks.many_nodes": {"checks.core", "checks.many_nodes._staging", "system"},
     "course_utils.checks.many_nodes._staging": {"checks.core", "system"},
+    "course_utils.checks.beyond_photographs": {
+        "checks.beyond_photographs._mixture", "checks.core", "system",
+    },
+    "course_utils.checks.beyond_photographs._mixture": {"checks.core", "checks.many_nodes", "system"},
     "course_utils.checks.packed_formats": {
         "checks.core", "checks.world", "format_trials", "system",
     },
@@ -106,7 +110,7 @@ ONLY_IN = {
         f"course_utils.{room}"
         for room in (
             "figures", "format_trials", "measure", "pipeline", "record.shown", "scaling", "sliders",
-            "storage", "train_script.chart",
+            "storage", "tokens.mixture", "train_script.chart",
         )
     ),
     "matplotlib_inline": ("course_utils.figures",),
