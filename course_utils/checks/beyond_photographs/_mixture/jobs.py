@@ -1,0 +1,175 @@
+"""The jobs of a training on a mixture: what each rank is given, and where a resumed job continues."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypedDict
+
+import numpy as np
+
+from course_utils.checks.beyond_photographs._mixture.records import Mix, Read, build, read
+from course_utils.checks.core import (
+    AttemptOf,
+    ProcessStates,
+    attempt,
+    environment,
+)
+from course_utils.system import in_child
+
+MANY = 4000  # samples of a small mixture: a state that grows by 2 characters an order becomes too long
+TINY: Mix = {"sizes": [2, 3], "weights": [0.6, 0.4], "seed": 7}
+NOT_JSON = ""
+
+
+class Job(TypedDict):
+    """A job of a training.
+
+    Args:
+        ranks: Number of ranks.
+        taken: How many samples each of them trains.
+        ahead: How many more each fetches.
+        saved_by: The rank whose state is saved.
+        start: How many samples of the stream earlier jobs have trained.
+    """
+
+    ranks: int
+    taken: int
+    ahead: list[int]
+    saved_by: int
+    start: int
+
+
+class Training(TypedDict):
+    """A mixture, and the jobs one after another."""
+
+    mix: Mix
+    jobs: list[Job]
+
+
+class JobRecord(TypedDict):
+    """What a job did.
+
+    Args:
+        error: Why it was not resumed; otherwise empty.
+        read: What each rank was given.
+        state: The state that was saved, as JSON; empty for what JSON cannot write.
+        changed: Whether it is another one when JSON reads it.
+    """
+
+    error: str
+    read: list[Read]
+    state: str
+    changed: bool
+
+
+def draw_training(rng: np.random.Generator, mix: Mix, ranks: Sequence[int]) -> Training:
+    """Draw jobs on these numbers of ranks, of which none divides what was trained before it."""
+    jobs: list[Job] = []
+    start = 0
+    for number, size in enumerate(ranks):
+        taken = int(rng.integers(140 // size, 200 // size))
+        later = ranks[number + 1] if number + 1 < len(ranks) else 0
+        if later and (start + size * taken) % later == 0:
+            taken += 1  # a step more: no two numbers that follow each other have a common divisor
+        ahead = rng.permutation(np.arange(2, 2 + size)).tolist()
+        saved_by = int(rng.integers(size))
+        jobs.append({"ranks": size, "taken": taken, "ahead": ahead, "saved_by": saved_by, "start": start})
+        start += size * taken
+    return {"mix": mix, "jobs": jobs}
+
+
+def run_jobs(
+    mixture: Callable[..., Any], trainings: Sequence[Training]
+) -> tuple[AttemptOf[list[list[JobRecord]]], set[str]]:
+    """Run the jobs: those with the same number in one process, which nothing outlives but the states.
+
+    Returns:
+        The records of each training's jobs, and the names of global generators that changed.
+    """
+    records: list[list[JobRecord]] = [[] for _ in trainings]
+    changed = set[str]()
+    for place in range(len(trainings[0]["jobs"])):
+        running = [n for n, of_training in enumerate(records) if _can_run(of_training)]
+        states = {n: records[n][-1]["state"] if place else "" for n in running}
+        done, drawn = in_child(_run_beside, mixture, trainings, place, states)
+        changed |= drawn
+        if "error" in done:
+            return {"error": done["error"]}, changed
+        for number, record in zip(running, done["value"], strict=True):
+            records[number].append(record)
+    return {"value": records}, changed
+
+
+def _can_run(records: list[JobRecord]) -> bool:
+    return not records or not (records[-1]["error"] or records[-1]["state"] == NOT_JSON)
+
+
+def _run_beside(
+    mixture: Callable[..., Any], trainings: Sequence[Training], place: int, states: dict[int, str]
+) -> tuple[AttemptOf[list[JobRecord]], set[str]]:
+    """Run a job of each training; all mixtures are made before the first of them is read."""
+
+    def run() -> list[JobRecord]:
+        jobs = [trainings[number]["jobs"][place] for number in states]
+        ranks = [
+            [
+                _start(processes, mixture, trainings[number]["mix"], state, rank, job)
+                for rank in range(job["ranks"])
+            ]
+            for job, (number, state) in zip(jobs, states.items(), strict=True)
+        ]
+        return [_run(processes, job, of_job) for job, of_job in zip(jobs, ranks, strict=True)]
+
+    with ProcessStates() as processes:
+        done: Any = attempt(run)
+    return done, processes.changed
+
+
+def _start(
+    processes: ProcessStates, mixture: Callable[..., Any], mix: Mix, state: str, rank: int, job: Job
+) -> tuple[Any, Any, str]:
+    """Return a rank's mixture, its samples, and the error with which it was not resumed."""
+    with processes.of_process(rank):
+        made = build(mixture, mix)
+        if state:
+            resumed = attempt(partial(made.resume, environment.json.loads(state)))
+            if "error" in resumed:
+                return made, [], resumed["error"]
+        return made, made.samples(rank, job["ranks"]), ""
+
+
+def _run(processes: ProcessStates, job: Job, ranks: list[tuple[Any, Any, str]]) -> JobRecord:
+    """Read what each rank is given, more than it trains, then ask one of them for the state."""
+    record: JobRecord = {
+        "error": next((error for *_, error in ranks if error), ""),
+        "read": [],
+        "state": NOT_JSON,
+        "changed": False,
+    }
+    if record["error"]:
+        return record
+    for rank, (_, samples, _) in enumerate(ranks):
+        with processes.of_process(100 + rank):
+            found = attempt(partial(read, samples, job["taken"] + job["ahead"][rank]))
+        if "error" in found:
+            return {**record, "error": found["error"]}
+        record["read"].append(found["value"])
+    with processes.of_process(200):
+        state = ranks[job["saved_by"]][0].state(job["start"] + job["ranks"] * job["taken"])
+    text = state_text(state)
+    changed = text != NOT_JSON and environment.json.loads(text) != state
+    return {**record, "state": text, "changed": bool(changed)}
+
+
+def late_state(mixture: Callable[..., Any]) -> str:
+    """Return the state of a small mixture after many samples, as JSON."""
+    made = build(mixture, TINY)
+    read(made.samples(0, 1), MANY + 1)
+    return state_text(made.state(MANY))
+
+
+def state_text(state: object) -> str:
+    """Return a state as JSON; an empty text if it cannot be written."""
+    try:
+        return environment.json.dumps(state)
+    except (TypeError, ValueError, RecursionError):
+        return NOT_JSON

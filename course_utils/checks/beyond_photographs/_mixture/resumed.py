@@ -1,0 +1,63 @@
+"""Whether the jobs of a training take the stream where it stands, and save a state that lasts."""
+
+from collections.abc import Sequence
+
+from course_utils.checks.beyond_photographs._mixture.jobs import (
+    MANY,
+    NOT_JSON,
+    TINY,
+    JobRecord,
+    Training,
+)
+from course_utils.checks.beyond_photographs._mixture.places import expect_place
+from course_utils.checks.beyond_photographs._mixture.records import Read
+from course_utils.checks.beyond_photographs._mixture.streams import expect_form
+from course_utils.checks.core import Messages, is_unsolved, value_of
+
+mistake = Messages(__name__)
+
+LONGEST_STATE = 1000  # characters
+
+
+def expect_training(training: Training, stream: Read, records: Sequence[JobRecord]) -> None:
+    """Check each job: that ranks take the stream in turn from where the last job ended, and what is saved.
+
+    Args:
+        training: The mixture and the jobs.
+        stream: The stream of the mixture on one rank.
+        records: What the jobs did.
+
+    Raises:
+        Mistake: A rank is given other samples, or a state cannot be used.
+    """
+    before: JobRecord | None = None
+    for number, (job, record) in enumerate(zip(training["jobs"], records, strict=False)):
+        if error := record["error"]:
+            if is_unsolved(error) or before is None:
+                value_of({"error": error})
+            name = "json_changes_state" if before and before["changed"] else "resume_crashes"
+            raise mistake(name, error=error)
+        for found in record["read"]:
+            expect_form(training["mix"], found)
+        earlier = training["jobs"][number - 1] if number else None
+        expect_place(stream["pairs"], job, [found["pairs"] for found in record["read"]], earlier)
+        given, length = job["start"] + job["ranks"] * job["taken"], len(record["state"])
+        mistake.raise_first(
+            {"not_json": record["state"] == NOT_JSON, "state_too_large": length > LONGEST_STATE},
+            given=given,
+            length=length,
+            sizes=training["mix"]["sizes"],
+        )
+        before = record
+
+
+def expect_bounded(state: str) -> None:
+    """Check the state after many samples.
+
+    Raises:
+        Mistake: It has become too long.
+    """
+    length = len(state)
+    mistake.raise_first(
+        {"state_grows": length > LONGEST_STATE}, count=MANY, length=length, sizes=TINY["sizes"]
+    )

@@ -1,0 +1,110 @@
+"""The stream of a mixture on one rank: pairs, shares, and the orders of its sources."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from course_utils.checks.beyond_photographs._mixture.records import NOT_A_NUMBER, Mix, Read
+from course_utils.checks.beyond_photographs._mixture.shares import expect_shares
+from course_utils.checks.core import Attempt, Messages, Mistake, is_unsolved
+from course_utils.checks.many_nodes._random_orders import expect_random
+
+mistake = Messages(__name__)
+
+SMALL = 0  # the source whose orders are compared
+
+
+def expect_forms(mixes: Sequence[Mix], found: Sequence[Read], changed: Sequence[str]) -> None:
+    """Check that streams consist of pairs, do not end, and leave global generators alone.
+
+    Raises:
+        Mistake: One does not.
+    """
+    for mix, one in zip(mixes, found, strict=True):
+        expect_form(mix, one)
+    mistake.raise_first({"global_generator": changed}, changed=", ".join(changed))
+
+
+def expect_form(mix: Mix, found: Read) -> None:
+    """Check that a stream, or a rank's part of it, consists of pairs and does not end.
+
+    Raises:
+        Mistake: It does not.
+    """
+    pairs, problem = found["pairs"].reshape(-1, 2), found["problem"]
+    is_pair = (pairs != NOT_A_NUMBER).all()
+    mistake.raise_first({"not_pairs": problem or not is_pair}, problem=problem or "yields other things")
+    limits = np.array([*mix["sizes"], 0])
+    count = len(mix["sizes"])
+    sources = np.where((pairs[:, 0] >= 0) & (pairs[:, 0] < count), pairs[:, 0], count)
+    foreign = pairs[(pairs[:, 1] < 0) | (pairs[:, 1] >= limits[sources])].tolist()
+    mistake.raise_first(
+        {"no_such_sample": foreign, "stream_ends": found["ended"]},
+        sample=tuple(foreign[0]) if foreign else (),
+        sizes=mix["sizes"],
+        count=len(pairs),
+    )
+
+
+def expect_stream(mix: Mix, found: Read) -> None:
+    """Check the shares of the sources, and the orders in which they give their samples.
+
+    Raises:
+        Mistake: A share is wrong, or a source repeats, keeps or turns an order.
+    """
+    pairs = found["pairs"]
+    expect_shares(mix["sizes"], mix["weights"], pairs[:, 0])
+    laps = [_laps(pairs, source, size) for source, size in enumerate(mix["sizes"])]
+    early = [any(len(set(lap)) < len(lap) for lap in of_source) for of_source in laps]
+    complete = [not early[source] and len(laps[source]) > 3 for source in range(len(laps))]
+    source = early.index(True) if any(early) else 0
+    mistake.raise_first(
+        {"others_begin_again": any(early) and any(complete), "repeats_too_early": any(early)},
+        source=source,
+        size=mix["sizes"][source],
+    )
+    first, second = laps[SMALL][:2]
+    values = {"source": SMALL, "size": mix["sizes"][SMALL], "some": ", ".join(map(str, first[:6]))}
+    mistake.raise_first(
+        {"not_shuffled": first == sorted(first), "same_order_again": first == second}, **values
+    )
+    _expect_random([first, second, laps[1][0]], [second], values)
+
+
+def expect_seeded(mix: Mix, found: Read, reseeded: Read) -> None:
+    """Check that another seed gives another order.
+
+    Raises:
+        Mistake: It gives the same one, or one that follows from it.
+    """
+    orders = [_laps(one["pairs"], SMALL, mix["sizes"][SMALL])[0] for one in (found, reseeded)]
+    mistake.raise_first({"ignores_seed": orders[0] == orders[1]})
+    _expect_random([orders[0]], [orders[1]], {"source": SMALL, "size": mix["sizes"][SMALL], "some": ""})
+
+
+def expect_same(mix: Mix, found: Read, again: Read, in_turns: Attempt) -> None:
+    """Check that a new mixture with the same arguments gives the same stream, also beside another one.
+
+    Raises:
+        Mistake: It does not.
+    """
+    same = np.array_equal(found["pairs"][: len(again["pairs"])], again["pairs"])
+    mistake.raise_first({"not_reproducible": not same}, seed=mix["seed"])
+    error = in_turns.get("error", "")
+    beside = [] if error else in_turns["value"][0]["pairs"]
+    mistake.raise_first(
+        {"shares_state": not is_unsolved(error) and not np.array_equal(beside, found["pairs"])}
+    )
+
+
+def _laps(pairs: np.ndarray, source: int, size: int) -> list[list[int]]:
+    """Return the numbers that a source gave, cut where each of its samples should have been given."""
+    numbers = pairs[pairs[:, 0] == source, 1].tolist()
+    return [numbers[start : start + size] for start in range(0, len(numbers), size)]
+
+
+def _expect_random(orders: list[list[int]], again: list[list[int]], values: dict[str, object]) -> None:
+    try:
+        expect_random(orders, again)
+    except Mistake as found:
+        raise mistake(found.name, **values) from None

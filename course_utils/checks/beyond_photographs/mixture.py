@@ -1,0 +1,122 @@
+"""Check a mixture of sources: what its stream holds, how ranks share it, and where a new job continues."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypedDict
+
+import numpy as np
+
+from course_utils.checks.beyond_photographs._mixture.jobs import (
+    JobRecord,
+    Training,
+    draw_training,
+    late_state,
+    run_jobs,
+)
+from course_utils.checks.beyond_photographs._mixture.records import (
+    LONG,
+    SHORT,
+    Mix,
+    Read,
+    draw_mix,
+    read_in_turns,
+    read_stream,
+)
+from course_utils.checks.beyond_photographs._mixture.resumed import expect_bounded, expect_training
+from course_utils.checks.beyond_photographs._mixture.streams import (
+    expect_forms,
+    expect_same,
+    expect_seeded,
+    expect_stream,
+)
+from course_utils.checks.core import (
+    AttemptOf,
+    Evidence,
+    Inputs,
+    ProcessStates,
+    Truth,
+    attempt,
+    value_of,
+)
+from course_utils.system import in_child
+
+SEEDED = 600  # samples of a stream with another seed: several orders of its small source
+
+
+class Found(TypedDict):
+    """What was read from mixtures.
+
+    Attributes:
+        alone: Streams on one rank: the first mixture, the same again, with another seed, the second mixture.
+        in_turns: New streams of both mixtures, a sample of each in turn.
+        jobs: What each job of the training with each mixture did.
+        late: The state of a small mixture after many samples, as JSON.
+        changed: Names of global generators that changed.
+    """
+
+    alone: AttemptOf[list[Read]]
+    in_turns: AttemptOf[list[Read]]
+    jobs: AttemptOf[list[list[JobRecord]]]
+    late: AttemptOf[str]
+    changed: list[str]
+
+
+def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
+    """Draw two mixtures of unlike sources, another seed, and the jobs of a training with each."""
+    first, second = draw_mix(rng, sources=4), draw_mix(rng, sources=3)
+    # No multiple of the small source's size lies between the seeds: orders turned by the seed would be the same.
+    seed = first["seed"] + int(rng.integers(20, 2000)) * first["sizes"][0] + 7
+    trainings = [draw_training(rng, first, (2, 5, 3)), draw_training(rng, second, (4, 3, 2))]
+    inputs = {"mixes": [first, second], "other_seed": seed, "trainings": trainings}
+    return inputs, inputs
+
+
+def probe(inputs: Inputs, mixture: Callable[..., Any]) -> Found:
+    """Read streams in this process, then run the jobs of the trainings, each in a process of its own."""
+    first, second = inputs["mixes"]
+    reseeded: Mix = {**first, "seed": inputs["other_seed"]}
+    wanted = [(first, LONG), (first, SHORT), (reseeded, SEEDED), (second, SHORT)]
+
+    def read_alone() -> list[Read]:
+        found = []
+        for number, (mix, count) in enumerate(wanted):
+            with processes.of_process(number):
+                found.append(read_stream(mixture, mix, count))
+        return found
+
+    with ProcessStates() as processes:
+        alone: Any = attempt(read_alone)
+        with processes.of_process(len(wanted)):
+            in_turns: Any = attempt(partial(read_in_turns, mixture, [first, second], LONG))
+    jobs, changed = run_jobs(mixture, inputs["trainings"])
+    late: Any = in_child(attempt, partial(late_state, mixture))
+    every = sorted(processes.changed | changed)
+    return {"alone": alone, "in_turns": in_turns, "jobs": jobs, "late": late, "changed": every}
+
+
+def judge(truth: Truth, found: Evidence) -> str:
+    """Check the streams on one rank, then those of ranks and of resumed jobs against them."""
+    first, second = truth["mixes"]
+    mixes = [first, first, {**first, "seed": truth["other_seed"]}, second]
+    alone: list[Read] = value_of(found["alone"])
+    expect_forms(mixes, alone, found["changed"])
+    expect_stream(first, alone[0])
+    expect_same(first, alone[0], alone[1], found["in_turns"])
+    expect_seeded(first, alone[0], alone[2])
+    streams: list[Read] = value_of(found["in_turns"])
+    expect_forms([first, second], streams, found["changed"])
+    expect_stream(second, streams[1])
+    trainings: list[Training] = truth["trainings"]
+    for training, read, records in zip(trainings, streams, value_of(found["jobs"]), strict=True):
+        expect_training(training, read, records)
+    expect_bounded(value_of(found["late"]))
+    return (
+        "Each source keeps its share of one endless stream, whatever its size, and the stream continues with "
+        "the right sample on any number of ranks."
+    )
+
+
+def stable(truth: Truth, found: Evidence) -> Evidence:
+    """Return what all ranks of all jobs were given, which must be the same in each process."""
+    jobs = [job for records in value_of(found["jobs"]) for job in records]
+    return [[read["pairs"] for read in job["read"]] for job in jobs]
