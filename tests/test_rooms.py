@@ -28,6 +28,7 @@ MAY_IMPORT = {
     "course_utils.diagnosis.record": {"diagnosis.facts"},
     "course_utils.diagnosis.show": {"diagnosis.judge"},
     "course_utils.formats": {"data", "system"},
+    "course_utils.remote": {"data.zips", "system"},
     "course_utils.format_trials": {"formats", "system"},
     "course_utils.scratch": {"data", "storage"},
     "course_utils.tokens": {"figures", "paths"},
@@ -122,11 +123,13 @@ ONLY_IN = {
             "system", "tokens", "training",
         )
     ),
-    # A check looks at no clock; that of `stage` shortens each sleep.
-    "time": ("course_utils.checks.many_nodes._staging.moments",
+    # A check looks at no clock; those of `stage` and `fetch_ranges` shorten each sleep.
+    "time": ("course_utils.checks.beyond_photographs._fetching.store_client",
+             "course_utils.checks.many_nodes._staging.moments",
              "course_utils.diagnosis", "course_utils.distributed",
              "course_utils.fakes", "course_utils.format_trials", "grading",
-             "course_utils.measure", "course_utils.pipeline", "course_utils.record", "course_utils.storage",
+             "course_utils.measure", "course_utils.pipeline", "course_utils.record",
+             "course_utils.remote.range_reader", "course_utils.storage",
              "course_utils.system.transient_errors", "course_utils.training", "data_setup"),
 }  # fmt: skip
 

@@ -1,0 +1,101 @@
+"""Whether the requests for an object are those that its samples need."""
+
+from course_utils.checks.beyond_photographs._fetching.drawn_objects import Range
+from course_utils.checks.beyond_photographs._fetching.object_store import BUSY, Request, StoredObject
+from course_utils.checks.beyond_photographs._fetching.store_client import Fetched
+from course_utils.checks.core import Messages
+from course_utils.checks.core.check import mistake_of_crash
+
+mistake = Messages(__name__)
+GIVES_UP = 5  # failures in a row
+
+
+def expect_ranges(stored: StoredObject) -> None:
+    """Check that each request asks for a run of near samples, or for what is missing of it.
+
+    Raises:
+        Mistake: One asks for more, for less, or for something else.
+    """
+    runs = stored.drawn.runs
+    received = dict.fromkeys(runs, 0)
+    starts = {run: {run[0]} for run in runs}
+    for request in stored.requests:
+        met = [run for run in runs if request.overlaps(run)]
+        run = met[0] if met else None
+        if run is None or len(met) > 1 or request.stop != run[1] or request.start not in starts[run]:
+            raise _other_range(stored, request, met)
+        if received[run] == run[1] - run[0]:
+            raise mistake("asks_again", start=run[0], stop=run[1])
+        end = request.start + request.sent
+        received[run] = max(received[run], end - run[0])
+        starts[run].add(end)
+
+
+def _other_range(stored: StoredObject, request: Request, met: list[Range]) -> Exception:
+    drawn = stored.drawn
+    named = {"start": request.start, "stop": request.stop, "gap": drawn.gap}
+    if len(met) == len(drawn.runs):
+        return mistake("fetches_everything", **named, bytes=sum(stop - start for start, stop in drawn.runs))
+    if len(met) > 1:
+        return mistake("fetches_large_gaps", **named, between=met[1][0] - met[0][1])
+    samples = {(start, start + length) for start, length in drawn.ranges}
+    if samples <= {(one.start, one.stop) for one in stored.requests}:
+        return mistake("request_a_sample", samples=len(samples), runs=len(drawn.runs))
+    starts, stops = ({one[side] for one in samples} for side in (0, 1))
+    inside = met and request.start in starts and request.stop in stops
+    if inside and request.start >= met[0][0] and request.stop <= met[0][1]:
+        return mistake("near_ranges_apart", **named, first=met[0][0], last=met[0][1])
+    if inside or not met:
+        return mistake("other_range.nowhere", **named)
+    return mistake("other_range.of_run", **named, first=met[0][0], last=met[0][1])
+
+
+def expect_return(stored: StoredObject, found: Fetched) -> None:
+    """Check that the answer returned bytes.
+
+    Raises:
+        Mistake: It raised an error, or returned something else.
+    """
+    if "error" in found:
+        failures = [_failures(stored, run) for run in stored.drawn.runs if not _complete(stored, run)]
+        if found.get("os_error") and failures and max(failures) < GIVES_UP:
+            raise mistake("gives_up_early", failures=max(failures), error=found["error"][:200])
+        raise mistake_of_crash(found["error"])
+    if "other" in found:
+        raise mistake("no_bytes.items", kind=found["kind"], other=found["other"])
+    if "samples" not in found:
+        raise mistake("no_bytes.whole", kind=found.get("kind", "nothing"))
+
+
+def expect_complete(stored: StoredObject) -> None:
+    """Check that all samples were fetched to their ends.
+
+    Raises:
+        Mistake: The answer did not ask for a run, or did not ask again.
+    """
+    for run in stored.drawn.runs:
+        requests = stored.of_run(run)
+        if not requests:
+            raise mistake("leaves_out", start=run[0], stop=run[1])
+        if not _complete(stored, run):
+            name = "busy_taken_for_data" if requests[-1].status == BUSY else "short_body_taken"
+            raise mistake(name, asked=run[1] - run[0], sent=requests[-1].sent)
+
+
+def expect_in_flight(stored: StoredObject) -> None:
+    """Check how many requests were in flight.
+
+    Raises:
+        Mistake: Only one at a time, or too many.
+    """
+    found, most = stored.most_in_flight, stored.drawn.most
+    wrong = {"too_many_in_flight": found > most, "one_at_a_time": found < 2}
+    mistake.raise_first(wrong, found=found, most=most)
+
+
+def _complete(stored: StoredObject, run: Range) -> bool:
+    return any(not request.failed for request in stored.of_run(run))
+
+
+def _failures(stored: StoredObject, run: Range) -> int:
+    return sum(request.failed for request in stored.of_run(run))
