@@ -24,7 +24,8 @@ from course_utils.checks.beyond_photographs._mixture.records import (
 )
 from course_utils.checks.beyond_photographs._mixture.resumed import expect_bounded, expect_training
 from course_utils.checks.beyond_photographs._mixture.streams import (
-    expect_forms,
+    expect_form,
+    expect_own_generators,
     expect_same,
     expect_seeded,
     expect_stream,
@@ -40,7 +41,7 @@ from course_utils.checks.core import (
 )
 from course_utils.system import in_child
 
-SEEDED = 600  # samples of a stream with another seed: several orders of its small source
+ALONE = (LONG, SHORT, 600, SHORT)  # samples of each stream; 600: several orders of its small source
 
 
 class Found(TypedDict):
@@ -64,7 +65,7 @@ class Found(TypedDict):
 def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     """Draw two mixtures of unlike sources, another seed, and the jobs of a training with each."""
     first, second = draw_mix(rng, sources=4), draw_mix(rng, sources=3)
-    # No multiple of the small source's size lies between the seeds: orders turned by the seed would be the same.
+    # No multiple of the size of the small source, whose orders a seed might turn.
     seed = first["seed"] + int(rng.integers(20, 2000)) * first["sizes"][0] + 7
     trainings = [draw_training(rng, first, (2, 5, 3)), draw_training(rng, second, (4, 3, 2))]
     inputs = {"mixes": [first, second], "other_seed": seed, "trainings": trainings}
@@ -75,7 +76,7 @@ def probe(inputs: Inputs, mixture: Callable[..., Any]) -> Found:
     """Read streams in this process, then run the jobs of the trainings, each in a process of its own."""
     first, second = inputs["mixes"]
     reseeded: Mix = {**first, "seed": inputs["other_seed"]}
-    wanted = [(first, LONG), (first, SHORT), (reseeded, SEEDED), (second, SHORT)]
+    wanted = list(zip((first, first, reseeded, second), ALONE, strict=True))
 
     def read_alone() -> list[Read]:
         found = []
@@ -99,12 +100,15 @@ def judge(truth: Truth, found: Evidence) -> str:
     first, second = truth["mixes"]
     mixes = [first, first, {**first, "seed": truth["other_seed"]}, second]
     alone: list[Read] = value_of(found["alone"])
-    expect_forms(mixes, alone, found["changed"])
+    for mix, one, count in zip(mixes, alone, ALONE, strict=True):
+        expect_form(mix, one, count)
+    expect_own_generators(found["changed"])
     expect_stream(first, alone[0])
     expect_same(first, alone[0], alone[1], found["in_turns"])
     expect_seeded(first, alone[0], alone[2])
     streams: list[Read] = value_of(found["in_turns"])
-    expect_forms([first, second], streams, found["changed"])
+    for mix, one in zip(truth["mixes"], streams, strict=True):
+        expect_form(mix, one, LONG)
     expect_stream(second, streams[1])
     trainings: list[Training] = truth["trainings"]
     for training, read, records in zip(trainings, streams, value_of(found["jobs"]), strict=True):

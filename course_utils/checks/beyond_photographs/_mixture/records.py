@@ -28,12 +28,10 @@ class Read(TypedDict):
     Args:
         problem: What is wrong with its form, for a sentence; otherwise empty.
         pairs: Source and number of each sample, int64, (samples, 2).
-        ended: Whether it ended before as many were read as were asked for.
     """
 
     problem: str
     pairs: np.ndarray
-    ended: bool
 
 
 def draw_mix(rng: np.random.Generator, sources: int) -> Mix:
@@ -74,15 +72,15 @@ def read(samples: object, count: int) -> Read:
     """Read samples from what `samples` returned."""
     none = np.empty((0, 2), np.int64)
     if not isinstance(samples, Iterable):
-        return {"problem": f"returns an object of type {type_name(samples)}", "pairs": none, "ended": False}
+        return {"problem": f"returns an object of type {type_name(samples)}", "pairs": none}
     pairs = []
     for sample in islice(samples, count):
         if not isinstance(sample, tuple | list) or len(sample) != 2:
             kind = f"an object of type {type_name(sample)}"
-            return {"problem": f"yields {kind}", "pairs": none, "ended": False}
+            return {"problem": f"yields {kind}", "pairs": none}
         pairs.append([_number(part) for part in sample])
     found = np.array(pairs, np.int64).reshape(-1, 2)
-    return {"problem": "", "pairs": found, "ended": len(pairs) < count}
+    return {"problem": "", "pairs": found}
 
 
 def _number(part: object) -> int:

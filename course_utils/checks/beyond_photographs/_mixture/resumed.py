@@ -12,7 +12,7 @@ from course_utils.checks.beyond_photographs._mixture.jobs import (
 from course_utils.checks.beyond_photographs._mixture.places import expect_place
 from course_utils.checks.beyond_photographs._mixture.records import Read
 from course_utils.checks.beyond_photographs._mixture.streams import expect_form
-from course_utils.checks.core import Messages, is_unsolved, value_of
+from course_utils.checks.core import Messages, Mistake, is_unsolved, value_of
 
 mistake = Messages(__name__)
 
@@ -37,8 +37,8 @@ def expect_training(training: Training, stream: Read, records: Sequence[JobRecor
                 value_of({"error": error})
             name = "json_changes_state" if before and before["changed"] else "resume_crashes"
             raise mistake(name, error=error)
-        for found in record["read"]:
-            expect_form(training["mix"], found)
+        for found, ahead in zip(record["read"], job["ahead"], strict=True):
+            expect_form(training["mix"], found, job["taken"] + ahead)
         earlier = training["jobs"][number - 1] if number else None
         expect_place(stream["pairs"], job, [found["pairs"] for found in record["read"]], earlier)
         given, length = job["start"] + job["ranks"] * job["taken"], len(record["state"])
@@ -49,6 +49,8 @@ def expect_training(training: Training, stream: Read, records: Sequence[JobRecor
             sizes=training["mix"]["sizes"],
         )
         before = record
+    if len(records) < len(training["jobs"]):
+        raise Mistake("no_evidence", "The check could not run all jobs of a training.")
 
 
 def expect_bounded(state: str) -> None:

@@ -14,32 +14,26 @@ mistake = Messages(__name__)
 SMALL = 0  # the source whose orders are compared
 
 
-def expect_forms(mixes: Sequence[Mix], found: Sequence[Read], changed: Sequence[str]) -> None:
-    """Check that streams consist of pairs, do not end, and leave global generators alone.
-
-    Raises:
-        Mistake: One does not.
-    """
-    for mix, one in zip(mixes, found, strict=True):
-        expect_form(mix, one)
-    mistake.raise_first({"global_generator": changed}, changed=", ".join(changed))
-
-
-def expect_form(mix: Mix, found: Read) -> None:
+def expect_form(mix: Mix, found: Read, count: int) -> None:
     """Check that a stream, or a rank's part of it, consists of pairs and does not end.
 
+    Args:
+        mix: The mixture.
+        found: What was read.
+        count: How many samples were asked for.
+
     Raises:
-        Mistake: It does not.
+        Mistake: It ends, or yields something else.
     """
     pairs, problem = found["pairs"].reshape(-1, 2), found["problem"]
     is_pair = (pairs != NOT_A_NUMBER).all()
     mistake.raise_first({"not_pairs": problem or not is_pair}, problem=problem or "yields other things")
+    sources = len(mix["sizes"])
+    known = np.where((pairs[:, 0] >= 0) & (pairs[:, 0] < sources), pairs[:, 0], sources)
     limits = np.array([*mix["sizes"], 0])
-    count = len(mix["sizes"])
-    sources = np.where((pairs[:, 0] >= 0) & (pairs[:, 0] < count), pairs[:, 0], count)
-    foreign = pairs[(pairs[:, 1] < 0) | (pairs[:, 1] >= limits[sources])].tolist()
+    foreign = pairs[(pairs[:, 1] < 0) | (pairs[:, 1] >= limits[known])].tolist()
     mistake.raise_first(
-        {"no_such_sample": foreign, "stream_ends": found["ended"]},
+        {"no_such_sample": foreign, "stream_ends": len(pairs) < count},
         sample=tuple(foreign[0]) if foreign else (),
         sizes=mix["sizes"],
         count=len(pairs),
@@ -69,6 +63,15 @@ def expect_stream(mix: Mix, found: Read) -> None:
         {"not_shuffled": first == sorted(first), "same_order_again": first == second}, **values
     )
     _expect_random([first, second, laps[1][0]], [second], values)
+
+
+def expect_own_generators(changed: Sequence[str]) -> None:
+    """Check that no global generator changed, given the names of those that did.
+
+    Raises:
+        Mistake: One did.
+    """
+    mistake.raise_first({"global_generator": changed}, changed=", ".join(changed))
 
 
 def expect_seeded(mix: Mix, found: Read, reseeded: Read) -> None:
@@ -107,4 +110,5 @@ def _expect_random(orders: list[list[int]], again: list[list[int]], values: dict
     try:
         expect_random(orders, again)
     except Mistake as found:
-        raise mistake(found.name, **values) from None
+        is_rule = found.name == "not_random"
+        mistake.raise_first({"not_random": is_rule, "orders_are_related": not is_rule}, **values)
