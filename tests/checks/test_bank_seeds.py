@@ -38,6 +38,7 @@ FEWER = {
     "json_labels": 4,
     "mend_train": 1,
     "million_labels": 1,
+    "mixture": 6,
     "operations_budget": 1,
     "plan": 6,
     "prefetcher": 10,

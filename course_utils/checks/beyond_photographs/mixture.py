@@ -67,7 +67,10 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
     first, second = draw_mix(rng, sources=4), draw_mix(rng, sources=3)
     # No multiple of the size of the small source, whose orders a seed might turn.
     seed = first["seed"] + int(rng.integers(20, 2000)) * first["sizes"][0] + 7
-    trainings = [draw_training(rng, first, (2, 5, 3)), draw_training(rng, second, (4, 3, 2))]
+    trainings = [
+        draw_training(rng, first, (2, 5, 3), shared=False),
+        draw_training(rng, second, (4, 3, 2), shared=True),
+    ]
     inputs = {"mixes": [first, second], "other_seed": seed, "trainings": trainings}
     return inputs, inputs
 

@@ -39,9 +39,10 @@ class Job(TypedDict):
 
 
 class Training(TypedDict):
-    """A mixture, and the jobs one after another."""
+    """A mixture, whether the ranks of a job read one object or each its own, and the jobs in turn."""
 
     mix: Mix
+    shared: bool
     jobs: list[Job]
 
 
@@ -52,7 +53,7 @@ class JobRecord(TypedDict):
         error: Why it was not resumed; otherwise empty.
         read: What each rank was given.
         state: The state that was saved, as JSON; empty for what JSON cannot write.
-        changed: Whether it is another one when JSON reads it.
+        changed: Whether it is another one when JSON reads it, apart from tuples that became lists.
     """
 
     error: str
@@ -61,7 +62,7 @@ class JobRecord(TypedDict):
     changed: bool
 
 
-def draw_training(rng: np.random.Generator, mix: Mix, ranks: Sequence[int]) -> Training:
+def draw_training(rng: np.random.Generator, mix: Mix, ranks: Sequence[int], shared: bool) -> Training:
     """Draw jobs on these numbers of ranks, of which none divides what was trained before it."""
     jobs: list[Job] = []
     start = 0
@@ -74,7 +75,7 @@ def draw_training(rng: np.random.Generator, mix: Mix, ranks: Sequence[int]) -> T
         saved_by = int(rng.integers(size))
         jobs.append({"ranks": size, "taken": taken, "ahead": ahead, "saved_by": saved_by, "start": start})
         start += size * taken
-    return {"mix": mix, "jobs": jobs}
+    return {"mix": mix, "shared": shared, "jobs": jobs}
 
 
 def run_jobs(
@@ -109,15 +110,11 @@ def _run_beside(
     """Run a job of each training; all mixtures are made before the first of them is read."""
 
     def run() -> list[JobRecord]:
-        jobs = [trainings[number]["jobs"][place] for number in states]
-        ranks = [
-            [
-                _start(processes, mixture, trainings[number]["mix"], state, rank, job)
-                for rank in range(job["ranks"])
-            ]
-            for job, (number, state) in zip(jobs, states.items(), strict=True)
+        started = [
+            (trainings[number]["jobs"][place], _start(processes, mixture, trainings[number], place, state))
+            for number, state in states.items()
         ]
-        return [_run(processes, job, of_job) for job, of_job in zip(jobs, ranks, strict=True)]
+        return [_run(processes, job, *ranks) for job, ranks in started]
 
     with ProcessStates() as processes:
         done: Any = attempt(run)
@@ -125,39 +122,47 @@ def _run_beside(
 
 
 def _start(
-    processes: ProcessStates, mixture: Callable[..., Any], mix: Mix, state: str, rank: int, job: Job
-) -> tuple[Any, Any, str]:
-    """Return a rank's mixture, its samples, and the error with which it was not resumed."""
-    with processes.of_process(rank):
-        made = build(mixture, mix)
-        if state:
-            resumed = attempt(partial(made.resume, environment.json.loads(state)))
-            if "error" in resumed:
-                return made, [], resumed["error"]
-        return made, made.samples(rank, job["ranks"]), ""
+    processes: ProcessStates, mixture: Callable[..., Any], training: Training, place: int, state: str
+) -> tuple[str, list[Any], list[Any]]:
+    """Return the error with which a job was not resumed, and the mixture and the samples of each rank."""
+    ranks = training["jobs"][place]["ranks"]
+    made, samples = list[Any](), list[Any]()
+    for rank in range(ranks):
+        with processes.of_process(rank):
+            if rank and training["shared"]:
+                made.append(made[0])
+            else:
+                made.append(build(mixture, training["mix"]))
+                resumed = attempt(partial(made[-1].resume, environment.json.loads(state))) if state else {}
+                if "error" in resumed:
+                    return resumed["error"], made, samples
+            samples.append(made[-1].samples(rank, ranks))
+    return "", made, samples
 
 
-def _run(processes: ProcessStates, job: Job, ranks: list[tuple[Any, Any, str]]) -> JobRecord:
+def _run(processes: ProcessStates, job: Job, error: str, made: list[Any], samples: list[Any]) -> JobRecord:
     """Read what each rank is given, more than it trains, then ask one of them for the state."""
-    record: JobRecord = {
-        "error": next((error for *_, error in ranks if error), ""),
-        "read": [],
-        "state": NOT_JSON,
-        "changed": False,
-    }
-    if record["error"]:
+    record: JobRecord = {"error": error, "read": [], "state": NOT_JSON, "changed": False}
+    if error:
         return record
-    for rank, (_, samples, _) in enumerate(ranks):
+    for rank, ahead in enumerate(job["ahead"]):
         with processes.of_process(100 + rank):
-            found = attempt(partial(read, samples, job["taken"] + job["ahead"][rank]))
+            found = attempt(partial(read, samples[rank], job["taken"] + ahead))
         if "error" in found:
             return {**record, "error": found["error"]}
         record["read"].append(found["value"])
     with processes.of_process(200):
-        state = ranks[job["saved_by"]][0].state(job["start"] + job["ranks"] * job["taken"])
+        state = made[job["saved_by"]].state(job["ranks"] * job["taken"])
     text = state_text(state)
-    changed = text != NOT_JSON and environment.json.loads(text) != state
+    changed = text != NOT_JSON and environment.json.loads(text) != _with_lists(state)
     return {**record, "state": text, "changed": bool(changed)}
+
+
+def _with_lists(state: object) -> object:
+    """Return plain data with lists for tuples, which JSON makes of them, and hardly anybody minds."""
+    if isinstance(state, dict):
+        return {key: _with_lists(value) for key, value in state.items()}
+    return [_with_lists(part) for part in state] if isinstance(state, tuple | list) else state
 
 
 def late_state(mixture: Callable[..., Any]) -> str:

@@ -35,12 +35,19 @@ def expect_training(training: Training, stream: Read, records: Sequence[JobRecor
         if error := record["error"]:
             if is_unsolved(error) or before is None:
                 value_of({"error": error})
-            name = "json_changes_state" if before and before["changed"] else "resume_crashes"
-            raise mistake(name, error=error)
+            raise mistake("json_changes_state.error" if before["changed"] else "resume_crashes", error=error)
         for found, ahead in zip(record["read"], job["ahead"], strict=True):
             expect_form(training["mix"], found, job["taken"] + ahead)
         earlier = training["jobs"][number - 1] if number else None
-        expect_place(stream["pairs"], job, [found["pairs"] for found in record["read"]], earlier)
+        try:
+            expect_place(stream["pairs"], job, [found["pairs"] for found in record["read"]], earlier)
+        except Mistake as wrong:
+            changed = before is not None and before["changed"]
+            shares = training["shared"] and before is None  # with a mixture each, the ranks were right
+            mistake.raise_first(
+                {"json_changes_state.place": changed, "ranks_share_state": shares}, said=wrong.message
+            )
+            raise
         given, length = job["start"] + job["ranks"] * job["taken"], len(record["state"])
         mistake.raise_first(
             {"not_json": record["state"] == NOT_JSON, "state_too_large": length > LONGEST_STATE},
