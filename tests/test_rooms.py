@@ -85,10 +85,11 @@ MAY_IMPORT = {
     "data_setup.format": {"data", "paths"},
     "data_setup.sources": {"data", "data.zips", "data_setup.create", "data_setup.format", "system"},
     "data_setup.create": {"data", "data_setup.format", "system"},
+    "data_setup.tokens": {"data_setup.create", "data_setup.format", "system", "tokens"},
     "data_setup.inspect": {"data", "data_setup.format", "system"},
     "data_setup": {
         "data_setup.create", "data_setup.format", "data_setup.inspect", "data_setup.sources",
-        "data", "paths", "system",
+        "data_setup.tokens", "data", "paths", "system",
     },
 }  # fmt: skip
 

@@ -11,4 +11,6 @@ from .mixture import shares as shares
 from .mixture import tempered_weights as tempered_weights
 from .token_file import TokenFile as TokenFile
 from .token_file import token_set as token_set
+from .tokenizer import TOKENIZER_FILE as TOKENIZER_FILE
 from .tokenizer import load_tokenizer as load_tokenizer
+from .writer import write_tokens as write_tokens

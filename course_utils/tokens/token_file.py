@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from course_utils.paths import DataNotFoundError, data_dir
+from course_utils.paths import TOKENS, DataNotFoundError, data_dir
 
-FOLDER = "tokens"  # beside the three forms of the photographs
-TOKENS, STARTS, ABOUT = "tokens.bin", "starts.npy", "tokens.json"
+BIN, STARTS, ABOUT = "tokens.bin", "starts.npy", "tokens.json"
 DTYPES = {"uint16": "<u2", "uint32": "<u4"}
 
 
@@ -20,7 +19,7 @@ def token_set() -> Path:
     Raises:
         DataNotFoundError: There is none.
     """
-    folder = data_dir() / FOLDER
+    folder = data_dir() / TOKENS
     if not (folder / ABOUT).exists():
         raise DataNotFoundError(
             f"There are no tokens in {folder}. `python -m data_setup tokens --out {folder}` makes them in a "
@@ -54,11 +53,11 @@ class TokenFile:
         about = json.loads((self.folder / ABOUT).read_text())
         self.end, self.vocabulary = int(about["end"]), int(about["vocabulary"])
         self.sources = {name: (int(first), int(number)) for name, (first, number) in about["sources"].items()}
-        self.tokens = np.memmap(self.folder / TOKENS, DTYPES[about["dtype"]], mode="r")
+        self.tokens = np.memmap(self.folder / BIN, DTYPES[about["dtype"]], mode="r")
         self.starts: NDArray[np.int64] = np.load(self.folder / STARTS, mmap_mode="r")
         if not len(self.tokens) == about["count"] == self.starts[-1]:
             raise ValueError(
-                f"{self.folder}: {TOKENS} has {len(self.tokens):,} tokens, {ABOUT} says {about['count']:,}, "
+                f"{self.folder}: {BIN} has {len(self.tokens):,} tokens, {ABOUT} says {about['count']:,}, "
                 f"and {STARTS} {self.starts[-1]:,}. `python -m data_setup verify` finds the damaged file."
             )
 

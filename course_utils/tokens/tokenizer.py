@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-SAVED = "tokenizer.json"
+TOKENIZER_FILE = "tokenizer.json"
 
 
 def load_tokenizer(folder: Path | str) -> "Tokenizer":
@@ -28,7 +28,7 @@ def load_tokenizer(folder: Path | str) -> "Tokenizer":
         raise ModuleNotFoundError(
             "the package `tokenizers` is missing: `make lab` installs it, as does `pip install tokenizers`"
         ) from error
-    path = Path(folder) / SAVED
+    path = Path(folder) / TOKENIZER_FILE
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: `python -m data_setup tokens` makes it")
     return Tokenizer.from_file(str(path))
