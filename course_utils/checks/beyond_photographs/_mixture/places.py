@@ -63,7 +63,8 @@ def _wrong_place(
     fetched = earlier["taken"] + earlier["ahead"][earlier["saved_by"]]
     names = {
         0: "starts_again",
-        start // earlier["ranks"] * size: "counts_steps",
+        start * size: "counts_steps.multiplied",
+        start // earlier["ranks"] * size: "counts_steps.divided",
         start // earlier["ranks"]: "counts_one_rank",
         earlier["taken"]: "counts_one_rank",
         fetched: "counts_fetched",

@@ -50,13 +50,13 @@ def expect_shares(sizes: Sequence[int], weights: Sequence[float], sources: np.nd
         last=start + WINDOW,
         ended=ended[0] if ended else 0,
         size=sizes[ended[0] if ended else source],
-        last_of_it=int(np.flatnonzero(sources == ended[0])[-1]) + 1 if ended else 0,
+        last_of_it=int(np.flatnonzero(sources == ended[0])[sizes[ended[0]] - 1]) + 1 if ended else 0,
     )
 
 
 def _ends(source: int, sizes: Sequence[int], weights: Sequence[float], sources: np.ndarray) -> bool:
-    """Return whether a source has its share until each of its samples was given once, and then no more."""
-    places = np.flatnonzero(sources == source)
-    if len(places) != sizes[source] or places[-1] > len(sources) - WINDOW:
+    """Return whether a source has its share until each of its samples was given once, and then none."""
+    size, places = sizes[source], np.append(np.flatnonzero(sources == source), len(sources))
+    if len(places) <= size or places[size] - places[size - 1] <= WINDOW:
         return False
-    return bool(len(places) / (places[-1] + 1) > weights[source] / 2)
+    return bool(size / (places[size - 1] + 1) > weights[source] / 2)
