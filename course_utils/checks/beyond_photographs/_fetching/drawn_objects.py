@@ -12,7 +12,7 @@ ALWAYS = 1_000  # failures of a request that never succeeds
 # The scripts of the requests that fail at first; no request fails more than four times.
 SCRIPTS: tuple[tuple[Failure, ...], ...] = (
     ("short", "short"),
-    ("busy",),
+    ("busy", "busy"),
     ("short",),
     ("busy", "busy", "short", "busy"),
 )
@@ -45,15 +45,20 @@ def draw_object(rng: np.random.Generator, gap: int, most: int, count: int) -> Dr
 
     Within a run, samples overlap, touch or lie nearer than `gap`; between runs lies more than that.
     """
-    draws = [KINDS[k % len(KINDS)] for k in range(count)]
-    samples, runs, at = [], [], int(rng.integers(1, gap))
-    for k in rng.permutation(count):
-        members = draws[k](rng, gap)
-        samples += [(at + start, length) for start, length in members]
-        runs.append((at, at + max(start + length for start, length in members)))
-        at = runs[-1][1] + int(rng.integers(gap + 1, 1.4 * gap))
+    samples, pair, runs, at = list[Range](), list[Range](), list[Range](), int(rng.integers(1, gap))
+    wide = int(rng.integers(count - 1))
+    for place, k in enumerate(rng.permutation(count)):
+        members = [(at + start, length) for start, length in KINDS[k % len(KINDS)](rng, gap)]
+        if KINDS[k % len(KINDS)] is _touching and not pair:
+            pair = members
+        else:
+            samples += members
+        runs.append((at, max(map(sum, members))))
+        at = runs[-1][1] + int(rng.integers(gap + 1, 1.4 * gap)) + 2 * gap * (place == wide)
     samples.append(samples[int(rng.integers(len(samples)))])  # asked for twice
     ranges = [samples[k] for k in rng.permutation(len(samples))]
+    first = int(rng.integers(len(ranges)))
+    ranges[first:first] = pair  # one after the other: merging what follows each other is not enough
     failures: list[tuple[Failure, ...]] = [()] * count
     for k, script in zip(_long_ones(rng, runs), SCRIPTS, strict=False):
         failures[k] = script
@@ -61,10 +66,10 @@ def draw_object(rng: np.random.Generator, gap: int, most: int, count: int) -> Dr
 
 
 def never_answered(rng: np.random.Generator, drawn: DrawnObject) -> DrawnObject:
-    """Return the object with one request that is always answered with 503."""
+    """Return another object with samples at the same places; one request is always answered with 503."""
     failures: list[tuple[Failure, ...]] = [()] * len(drawn.runs)
     failures[int(rng.integers(len(failures)))] = ("busy",) * ALWAYS
-    return drawn._replace(failures=failures)
+    return drawn._replace(content=rng.bytes(len(drawn.content)), failures=failures)
 
 
 def _long_ones(rng: np.random.Generator, runs: list[Range]) -> list[int]:
@@ -86,8 +91,9 @@ def _single(rng: np.random.Generator, gap: int) -> list[Range]:
 
 
 def _chain(rng: np.random.Generator, gap: int) -> list[Range]:
-    first, second = (_length(rng, gap) + _near(rng, gap) for _ in range(2))
-    return [(start, gap // 3) for start in (0, first, first + second)]
+    length = _length(rng, gap)
+    first, second = (length + _near(rng, gap) for _ in range(2))
+    return [(start, length) for start in (0, first, first + second)]
 
 
 def _pair(rng: np.random.Generator, gap: int) -> list[Range]:
@@ -106,9 +112,10 @@ def _overlapping(rng: np.random.Generator, gap: int) -> list[Range]:
 
 
 def _nested(rng: np.random.Generator, gap: int) -> list[Range]:
-    """A sample inside a long one; the next one is near to the end of the long one only."""
+    """Samples inside a long one; the next one is near to the end of the long one only."""
     outer = gap // 2 + _length(rng, gap)
-    return [(0, outer), (gap // 8, gap // 6), (outer + _near(rng, gap), _length(rng, gap))]
+    inner = [(0, gap // 4), (gap // 8, gap // 6)]
+    return [(0, outer), *inner, (outer + _near(rng, gap), _length(rng, gap))]
 
 
 KINDS: tuple[Callable[[np.random.Generator, int], list[Range]], ...] = (

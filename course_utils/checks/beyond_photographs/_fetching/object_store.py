@@ -2,7 +2,7 @@
 
 Requests are in flight between `begin` and the call of `finish` that returns their answer. An answer that is
 not ready yet is asked for again; how often decides when it is, so that nobody looks at a clock. A request
-that is alone waits longer for another one: only who asks for one range at a time waits in vain.
+that is alone so far waits longer for another one: only who asks for one range at a time waits in vain.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from course_utils.checks.world.state import BaseWorld, served
 SUCCESS, BUSY, OUTSIDE = 206, 503, 416
 BUSY_BODY = b"busy: ask again"
 TRIES = 40  # of one run, after which nothing is answered any more
-# How often an answer is asked for: at least; while its request is alone; while one more would be too many.
+# How often an answer is asked for: at least; while there is no second one; while one more would be too many.
 FEW, ALONE, FULL = 3, 250, 25
 
 
@@ -102,7 +102,7 @@ class StoredObject:
         if all(self.of_run(run) for run in self.drawn.runs):  # no other will come
             return True
         in_flight = len(self._answers)
-        if in_flight == 1 and not self._held_alone:
+        if self.most_in_flight == 1 and not self._held_alone:
             self._held_alone = polls >= ALONE
             return self._held_alone
         if in_flight == self.drawn.most and not self._held_full:

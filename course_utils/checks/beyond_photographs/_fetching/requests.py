@@ -1,7 +1,12 @@
 """Whether the requests for an object are those that its samples need."""
 
 from course_utils.checks.beyond_photographs._fetching.drawn_objects import Range
-from course_utils.checks.beyond_photographs._fetching.object_store import BUSY, Request, StoredObject
+from course_utils.checks.beyond_photographs._fetching.object_store import (
+    BUSY,
+    BUSY_BODY,
+    Request,
+    StoredObject,
+)
 from course_utils.checks.beyond_photographs._fetching.store_client import Fetched
 from course_utils.checks.core import Messages
 from course_utils.checks.core.check import mistake_of_crash
@@ -18,17 +23,23 @@ def expect_ranges(stored: StoredObject) -> None:
     """
     runs = stored.drawn.runs
     received = dict.fromkeys(runs, 0)
-    starts = {run: {run[0]} for run in runs}
+    starts, after_busy = {run: {run[0]} for run in runs}, {run: set[int]() for run in runs}
+    again: list[Range] = []
     for request in stored.requests:
         met = [run for run in runs if request.overlaps(run)]
         run = met[0] if met else None
         if run is None or len(met) > 1 or request.stop != run[1] or request.start not in starts[run]:
+            if run is not None and request.start in after_busy[run]:
+                raise mistake("busy_taken_for_data")
             raise _other_range(stored, request, met)
-        if received[run] == run[1] - run[0]:
-            raise mistake("asks_again", start=run[0], stop=run[1])
+        again += [run] * (received[run] == run[1] - run[0])
         end = request.start + request.sent
         received[run] = max(received[run], end - run[0])
         starts[run].add(end)
+        if request.status == BUSY:
+            after_busy[run].add(end + len(BUSY_BODY))
+    for start, stop in again:
+        raise mistake("asks_again", start=start, stop=stop)
 
 
 def _other_range(stored: StoredObject, request: Request, met: list[Range]) -> Exception:
@@ -67,19 +78,21 @@ def expect_return(stored: StoredObject, found: Fetched) -> None:
         raise mistake("no_bytes.whole", kind=found.get("kind", "nothing"))
 
 
-def expect_complete(stored: StoredObject) -> None:
+def expect_complete(objects: list[StoredObject]) -> None:
     """Check that all samples were fetched to their ends.
 
     Raises:
         Mistake: The answer did not ask for a run, or did not ask again.
     """
-    for run in stored.drawn.runs:
-        requests = stored.of_run(run)
+    asked = [(run, stored.of_run(run)) for stored in objects for run in stored.drawn.runs]
+    for (start, stop), requests in asked:
         if not requests:
-            raise mistake("leaves_out", start=run[0], stop=run[1])
-        if not _complete(stored, run):
-            name = "busy_taken_for_data" if requests[-1].status == BUSY else "short_body_taken"
-            raise mistake(name, asked=run[1] - run[0], sent=requests[-1].sent)
+            raise mistake("leaves_out", start=start, stop=stop)
+    last = [requests[-1] for _, requests in asked if all(request.failed for request in requests)]
+    if any(request.status == BUSY for request in last):
+        raise mistake("busy_taken_for_data")
+    for request in last:
+        raise mistake("short_body_taken", asked=request.stop - request.start, sent=request.sent)
 
 
 def expect_in_flight(stored: StoredObject) -> None:

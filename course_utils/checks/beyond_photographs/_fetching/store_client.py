@@ -1,4 +1,4 @@
-"""What an answer gets as its store, and how the probe calls the answer: in a thread, with short sleeps."""
+"""What an answer gets as its store, and how the probe calls the answer: in threads, with short sleeps."""
 
 import asyncio
 import contextlib
@@ -119,13 +119,15 @@ def _described(result: Any) -> Fetched:  # noqa: ANN401 - whatever the student r
 
 
 @contextlib.contextmanager
-def short_sleeps(names: dict[str, Any]) -> Iterator[None]:
-    """Shorten each sleep within the context: an answer may wait before it asks again.
+def probe_conditions(names: dict[str, Any]) -> Iterator[None]:
+    """Shorten each sleep within the context, as an answer may wait before it asks again; silence threads.
+
+    A verdict says what an error in a thread led to. Its traceback on standard error would cost points.
 
     Args:
         names: The global names of the answer.
     """
-    real_sleep, real_pause = time.sleep, asyncio.sleep
+    real_sleep, real_pause, real_hook = time.sleep, asyncio.sleep, threading.excepthook
 
     def sleep(seconds: float) -> None:
         real_sleep(min(seconds, SHORTEST))
@@ -142,8 +144,10 @@ def short_sleeps(names: dict[str, Any]) -> Iterator[None]:
     ]
     for space, name, value in places:
         space[name] = short[value]
+    threading.excepthook = lambda _: None
     try:
         yield
     finally:
+        threading.excepthook = real_hook
         for space, name, value in places:
             space[name] = value
