@@ -54,6 +54,7 @@ SLOW = {
     "test_adopt.py",
     "test_archives.py",
     "test_bench.py",
+    "test_beyond_photographs.py",
     "test_bounded.py",
     "test_builder.py",
     "test_cgroups.py",

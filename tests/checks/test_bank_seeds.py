@@ -34,6 +34,7 @@ FEWER = {
     "choose_format": 10,
     "cold_and_warm": 4,
     "evaluation_sampler": 6,
+    "fetch_ranges": 3,
     "handle_per_process": 1,
     "json_labels": 4,
     "mend_train": 1,
