@@ -26,7 +26,7 @@ def load_tokenizer(folder: Path | str) -> "Tokenizer":
         from tokenizers import Tokenizer
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            "the package `tokenizers` is missing: `make lab` installs it, as does `pip install tokenizers`"
+            "no module tokenizers: `make lab` installs it, as does pip install 'feeding-the-gpu[tokens]'"
         ) from error
     path = Path(folder) / TOKENIZER_FILE
     if not path.is_file():

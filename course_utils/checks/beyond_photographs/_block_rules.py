@@ -83,7 +83,7 @@ def expect_three_tensors(asked: Sequence[Asked], items: Sequence[Mapping[str, An
     for one, item in zip(asked, items, strict=True):
         kinds = [part["kind"] for part in item["parts"]]
         if kinds != ["Tensor"] * 3:
-            raise mistake("not_three_tensors", item=one.item, kind=item["kind"], kinds=kinds or "nothing")
+            raise mistake("not_three_tensors.kind", item=one.item, kind=item["kind"], kinds=kinds or "nothing")
         arrays = [part["array"] for part in item["parts"]]
         dtypes = [str(array.dtype) for array in arrays]
         shapes = [array.shape for array in arrays]
@@ -159,8 +159,8 @@ def _input_rules(files: Sequence[DrawnFile]) -> dict[str, Rule]:
 
 def _reread(one: Asked, dtype: str) -> np.ndarray:
     """Return the item as a reader would see it that takes the file for one of another dtype."""
-    data = one.file.tokens.tobytes()
-    tokens = np.frombuffer(data[: len(data) // 4 * 4], dtype)
+    data, size = one.file.tokens.tobytes(), np.dtype(dtype).itemsize
+    tokens = np.frombuffer(data[: len(data) // size * size], dtype)
     return tokens[one.start : one.start + one.file.block + 1][:-1].astype(np.int64)
 
 
@@ -175,7 +175,7 @@ def _targets(ignored: Callable[[np.ndarray, int], np.ndarray]) -> Rule:
 
 _TARGET_RULES: dict[str, Rule] = {
     "boundary_unmarked": _targets(lambda row, end: np.zeros(len(row) - 1, bool)),
-    "end_never_a_target": _targets(lambda row, end: row[1:] == end),
+    "end_never_a_target.only": _targets(lambda row, end: row[1:] == end),
     "end_never_a_target.both": _targets(lambda row, end: (row[1:] == end) | (row[:-1] == end)),
     "targets_not_shifted": lambda one, found: bool(np.all((found == one.row[:-1]) | (found == IGNORED))),
     "last_target_lost": lambda one, found: np.array_equal(

@@ -44,31 +44,20 @@ class Found(TypedDict):
 
 def make(rng: np.random.Generator) -> tuple[core.Inputs, core.Truth]:
     """Draw two corpora and two tiny ones; the large ones are packed twice with a seed, and with another."""
-    corpora = [_draw_skewed(rng, 2000, 1024), _draw_even(rng, 1500, 400), [[300, 300, 1], 300], [[7], 64]]
-    seeds = rng.choice(10_000, 2, replace=False).tolist()
-    calls = [
-        (0, seeds[0]),
-        (1, seeds[1]),
-        (2, 0),
-        (0, seeds[0]),
-        (1, seeds[1]),
-        (3, 1),
-        (0, seeds[1]),
-        (1, seeds[0]),
-    ]
-    counted = [_draw_even(rng, count, COUNTED_BLOCK, 0.7)[0] for count in (FEW, MANY)]
+    corpora = [_draw_corpus(rng, 2000, 1024), _draw_corpus(rng, 1600, 400), ([300, 300, 1], 300), ([7], 64)]
+    one, other = rng.choice(10_000, 2, replace=False).tolist()
+    calls = [(0, one), (1, other), (2, 0), (0, one), (1, other), (3, 1), (0, other), (1, one)]
+    counted = [_draw_corpus(rng, count, COUNTED_BLOCK)[0] for count in (FEW, MANY)]
     return {"corpora": corpora, "calls": calls, "counted": counted}, {"corpora": corpora, "calls": calls}
 
 
-def _draw_skewed(rng: np.random.Generator, count: int, block: int) -> list[Any]:
-    """Draw lengths as those of texts: many short, few long, some cut to a block."""
-    lengths = np.exp(rng.normal(np.log(block / 8), 0.9, count)).astype(int)
-    return [np.clip(lengths, 2, block).tolist(), block]
+def _draw_corpus(rng: np.random.Generator, documents: int, block: int) -> tuple[list[int], int]:
+    """Draw lengths as those of texts: most far shorter than a block, some of which were cut to it.
 
-
-def _draw_even(rng: np.random.Generator, count: int, block: int, longest: float = 0.8) -> list[Any]:
-    """Draw lengths of which all are as frequent, up to a share of a block."""
-    return [rng.integers(2, int(longest * block), count).tolist(), block]
+    Best fit in random order leaves 1.5 % of the places empty, four open packs 6 %, and one 20 %.
+    """
+    lengths = 0.26 * block * np.exp(rng.normal(0, 0.9, documents))
+    return np.clip(lengths.astype(int), 2, block).tolist(), block
 
 
 def probe(inputs: core.Inputs, pack: Callable[..., Any]) -> Found:

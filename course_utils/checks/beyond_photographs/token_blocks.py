@@ -101,8 +101,10 @@ def _ask(dataset: Any, index: int, kept: list[Any]) -> Item:  # noqa: ANN401 - t
 
 
 def _record(item: object) -> Item:
-    parts = list(item) if isinstance(item, tuple | list) else []
-    return {"kind": core.type_name(item), "parts": [core.record_image(part) for part in parts]}
+    parts = [core.record_image(part) for part in item] if isinstance(item, tuple | list) else []
+    for part in parts:
+        part["array"] = None if part["array"] is None else part["array"].copy()  # it may change later
+    return {"kind": core.type_name(item), "parts": parts}
 
 
 def _equal(one: Item, other: Item) -> bool:
