@@ -118,6 +118,7 @@ SLOW = {
     "test_strace.py",
     "test_student_repository.py",
     "test_student_start.py",
+    "test_token_builder.py",
     "test_training.py",
     "test_without_sandbox.py",
     "test_workflow.py",
