@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -117,5 +118,8 @@ class ObjectServer:
             self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self._process.kill()
-        with self._process:  # closes its pipes, and waits
-            pass
+            self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe:
+                with suppress(BrokenPipeError):  # a command that a dead process has not read
+                    pipe.close()

@@ -10,6 +10,7 @@ from course_utils.data.zips.member_table import scan, stored_data
 from course_utils.remote.cached_reader import Reader
 
 TAIL = 1 << 18  # bytes fetched at once from the end, where the directory of a zip lies
+TRIES = 4  # of a member whose checksum is wrong
 
 
 class RemoteZip:
@@ -17,6 +18,9 @@ class RemoteZip:
 
     Opening it takes a few requests: the end of the zip, its directory if that is longer, and the beginning of
     the first member. A pickle holds the table: workers ask for nothing.
+
+    The directory of a zip has no checksum. If it is damaged on its way and still looks like one, a name or a
+    place is wrong, and only a wrong place is found, when that member is read.
 
     Args:
         reader: Reads the zip.
@@ -79,10 +83,10 @@ class RemoteZip:
         return int(row["offset"]), int(row["span"])
 
     def _checked(self, i: int, found: bytes) -> memoryview:
-        """Return the data of a member; what the network has damaged is asked for once more."""
+        """Return the data of a member; what was damaged on its way is asked for again."""
         _, _, _, size, crc = self.table[i].item()
-        for again in (False, True):
-            data = stored_data(self.reader.read_again(*self._range(i)) if again else found, size)
+        for attempt in range(TRIES):
+            data = stored_data(self.reader.read_again(*self._range(i)) if attempt else found, size)
             if data is not None and crc32(data) == crc:
                 return data
         raise BadZipFile(
