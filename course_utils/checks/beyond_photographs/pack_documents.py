@@ -16,11 +16,11 @@ from course_utils.checks import core
 from course_utils.checks.beyond_photographs._counted_steps import CountedLength, count_steps
 
 FEW, MANY = 500, 4000  # documents whose packing is counted
-MOST_GROWTH = (
-    28  # 8 where the work grows like the documents, 11 with a logarithm, 60 where all packs are read
-)
-MOST_STEPS = 10_000_000  # for few documents: more than any answer needs
-COUNTED_BLOCK = 256
+# 8 where the work grows like the documents, 11 with a logarithm, 60 where all packs are looked through.
+MOST_GROWTH = 28
+# A document; a look at each of 128 lengths, or at some hundred open packs, takes half of it.
+MOST_STEPS = 1200
+COUNTED_BLOCK = 128
 
 
 class Packs(TypedDict):
@@ -44,7 +44,7 @@ class Found(TypedDict):
 
 def make(rng: np.random.Generator) -> tuple[core.Inputs, core.Truth]:
     """Draw two corpora and two tiny ones; the large ones are packed twice with a seed, and with another."""
-    corpora = [_draw_corpus(rng, 2000, 1024), _draw_corpus(rng, 1600, 400), ([300, 300, 1], 300), ([7], 64)]
+    corpora = [_draw_corpus(rng, 1500, 1024), _draw_corpus(rng, 1200, 400), ([300, 300, 1], 300), ([7], 64)]
     one, other = rng.choice(10_000, 2, replace=False).tolist()
     calls = [(0, one), (1, other), (2, 0), (0, one), (1, other), (3, 1), (0, other), (1, one)]
     counted = [_draw_corpus(rng, count, COUNTED_BLOCK)[0] for count in (FEW, MANY)]
@@ -86,8 +86,9 @@ def _packs(pack: Callable[..., Any], lengths: list[int], block: int, seed: int) 
 def _steps(pack: Callable[..., Any], counted: list[list[int]]) -> list[int]:
     """Return the steps for few and for many documents; counting ends where they are too many."""
     few, many = ([CountedLength(length) for length in lengths] for lengths in counted)
-    steps = count_steps(partial(pack, few, COUNTED_BLOCK, 0), MOST_STEPS)
-    return [steps, count_steps(partial(pack, many, COUNTED_BLOCK, 0), MOST_GROWTH * steps)]
+    steps = count_steps(partial(pack, few, COUNTED_BLOCK, 0), MOST_STEPS * FEW)
+    most = min(MOST_GROWTH * steps, MOST_STEPS * MANY)
+    return [steps, count_steps(partial(pack, many, COUNTED_BLOCK, 0), most)]
 
 
 def judge(truth: core.Truth, found: core.Evidence) -> str:
@@ -105,7 +106,8 @@ def judge(truth: core.Truth, found: core.Evidence) -> str:
         rules.expect_full(call, one)
         rules.expect_mixed(call, one)
     few, many = core.value_of(found["steps"])
-    rules.expect_growth(few, many, MOST_GROWTH, MOST_STEPS)
+    most = min(MOST_GROWTH * few, MOST_STEPS * MANY)
+    rules.expect_growth(few > MOST_STEPS * FEW or many > most, few, most)
     return (
         "Each document is in one pack, whole; hardly a place is empty, the seed decides, and the work grows "
         "like the number of documents."
