@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 VOCABULARY = 4096
-END = "<|end|>"  # the first token of the vocabulary
+END, FIRST = "<|end|>", 0  # the token that ends a document is the first of the vocabulary
 BATCH = 1000  # documents encoded at once
 
 Texts = dict[str, list[str]]  # by source
@@ -80,8 +80,8 @@ def _write(folder: Path, texts: Texts, identity: Identity) -> Header:
     """Train the tokenizer, write it and the tokens, and return what the manifest says."""
     tokenizer = _train([text for some in texts.values() for text in some])
     tokenizer.save(str(folder / TOKENIZER_FILE))
-    end = tokenizer.token_to_id(END)
-    write_tokens(folder, {name: _encode(tokenizer, some) for name, some in texts.items()}, end, VOCABULARY)
+    encoded = {name: _encode(tokenizer, some) for name, some in texts.items()}
+    write_tokens(folder, encoded, FIRST, VOCABULARY)
     packages = ("feeding-the-gpu", "tokenizers", *(source.name for source in SOURCES if source.package))
     return {
         "identity": identity,

@@ -66,7 +66,8 @@ def probe(inputs: core.Inputs, pack: Callable[..., Any]) -> Found:
     with core.ProcessStates() as processes:
         for number, (corpus, seed) in enumerate(inputs["calls"]):
             with processes.of_process(number):
-                calls.append(core.attempt(partial(_packs, pack, *inputs["corpora"][corpus], seed)))
+                lengths, block = inputs["corpora"][corpus]
+                calls.append(core.attempt(partial(_packs, pack, lengths, block, seed)))
         with processes.of_process(len(calls)):
             steps: Any = core.attempt(partial(_steps, pack, inputs["counted"]))
     return {"calls": calls, "changed": sorted(processes.changed), "steps": steps}

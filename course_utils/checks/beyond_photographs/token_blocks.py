@@ -109,7 +109,8 @@ def _record(item: object) -> Item:
 
 def _equal(one: Item, other: Item) -> bool:
     pairs = zip(one["parts"], other["parts"], strict=True)
-    return all(np.array_equal(a["array"], b["array"]) for a, b in pairs if a["array"] is not None)
+    arrays = [(a["array"], b["array"]) for a, b in pairs]
+    return all(np.array_equal(a, b) for a, b in arrays if a is not None and b is not None)
 
 
 def _read_large(folder: Path, large: dict[str, Any], dataset_class: Callable[..., Any]) -> Large:
