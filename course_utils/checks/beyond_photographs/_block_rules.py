@@ -83,7 +83,8 @@ def expect_three_tensors(asked: Sequence[Asked], items: Sequence[Mapping[str, An
     for one, item in zip(asked, items, strict=True):
         kinds = [part["kind"] for part in item["parts"]]
         if kinds != ["Tensor"] * 3:
-            raise mistake("not_three_tensors.kind", item=one.item, kind=item["kind"], kinds=kinds or "nothing")
+            values = {"item": one.item, "kind": item["kind"], "kinds": kinds or "nothing"}
+            raise mistake("not_three_tensors.kind", **values)
         arrays = [part["array"] for part in item["parts"]]
         dtypes = [str(array.dtype) for array in arrays]
         shapes = [array.shape for array in arrays]
