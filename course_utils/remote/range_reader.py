@@ -99,6 +99,9 @@ class RangeReader:
         Raises:
             OSError: As of `read_at`; requests that have not begun are left out then.
         """
+        for offset, length in ranges:
+            if min(offset, length) < 0:
+                raise outside(self.url, offset, length)
         if gap is None:
             return self._read_all(ranges)
         merged, part = coalesce(ranges, gap)

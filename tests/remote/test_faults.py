@@ -156,7 +156,7 @@ def test_a_server_that_says_nothing_is_given_up():
 def test_a_pause_is_at_least_what_the_server_asks_for(monkeypatch):
     pauses = []
     monkeypatch.setattr("course_utils.remote.range_reader.time.sleep", pauses.append)
-    busy = b"HTTP/1.1 503 Busy\r\nRetry-After: %d\r\nContent-Length: 0\r\n\r\n"
+    busy = b"HTTP/1.1 503 Busy\r\nRetry-After: %d\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     url, thread = answers(busy % 2, busy % 0, busy % 0, busy % 10_000, RIGHT)
     assert RangeReader(url, pause_s=0.5).read_at(0, 4) == b"abcd"
     thread.join()

@@ -34,7 +34,7 @@ http {{
     server {{
         listen 127.0.0.1:{port};
         root {folder};
-        location /few/ {{ alias {folder}/; limit_conn all 2; limit_rate 500k; }}
+        location /few/ {{ alias {folder}/; limit_conn all 2; limit_rate 6k; }}
     }}
 }}
 """
@@ -99,9 +99,9 @@ def test_cache_and_zip_read_from_nginx(nginx, folder, tmp_path):
 
 @needs_nginx
 def test_nginx_that_is_busy_is_asked_again(nginx, tmp_path):
-    reader = RangeReader(f"{nginx}few/{NAME.replace(' ', '%20')}", threads=8, retries=60, pause_s=0.01)
-    pieces = [(offset, 10_000) for offset in range(0, 100_000, 10_000)]
-    assert b"".join(reader.read_many(pieces)) == CONTENT
+    reader = RangeReader(f"{nginx}few/{NAME.replace(' ', '%20')}", threads=4, retries=60, pause_s=0.01)
+    pieces = [(offset, 10_000) for offset in range(0, 40_000, 10_000)]  # of which 6,000 bytes come a second
+    assert b"".join(reader.read_many(pieces)) == CONTENT[:40_000]
     reader.close()
     statuses = [
         line.split('" ')[1].split()[0] for line in (tmp_path / "nginx/access.log").read_text().splitlines()
