@@ -21,6 +21,7 @@ class Fetch(NamedTuple):
     looked: float
     failed: float
     listings: float
+    requests: float
     read: float
     used: float
     decodes: float
@@ -42,7 +43,7 @@ class Fetch(NamedTuple):
     @property
     def in_memory(self) -> bool:
         """Whether samples come from memory as they are."""
-        return self.opens < 0.05 and self.read < 256 and self.decodes < 0.05
+        return self.opens < 0.05 and self.requests < 0.05 and self.read < 256 and self.decodes < 0.05
 
 
 def fetch_of(loader: Loader) -> Fetch:
@@ -51,7 +52,8 @@ def fetch_of(loader: Loader) -> Fetch:
     wall, samples = max(total(fetches, "wall"), 1e-9), max(total(fetches, "samples"), 1)
     shares = {name: total(fetches, name) / wall for name in ("cpu", "delay", "others")}
     counts = {
-        name: total(fetches, name) / samples for name in ("opens", "failed", "listings", "read", "decodes")
+        name: total(fetches, name) / samples
+        for name in ("opens", "failed", "listings", "requests", "read", "decodes")
     }
     usual = {
         name: median(batch[name] for batch in batches) for name in ("asked", "nbytes", "float_bytes", "parts")
