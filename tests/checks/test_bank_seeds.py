@@ -41,6 +41,7 @@ FEWER = {
     "million_labels": 1,
     "mixture": 6,
     "operations_budget": 1,
+    "pack_documents": 3,
     "plan": 6,
     "prefetcher": 10,
     "repair_tar": 1,
