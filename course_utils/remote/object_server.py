@@ -6,10 +6,10 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 from urllib.parse import quote
 
 from course_utils.remote.faults import Fault
@@ -17,7 +17,8 @@ from course_utils.remote.faults import Fault
 PATIENCE = 10  # seconds for the end of the process
 
 
-class Requests(NamedTuple):
+@dataclass(frozen=True)
+class Requests:
     """What a server was asked for.
 
     Args:

@@ -173,7 +173,7 @@ class RangeReader:
 
     def _pause(self, attempt: int, answer: Answer | None) -> float:
         asked = answer.headers.get("Retry-After", "") if answer else ""
-        pause = self.pause_s * 2 ** (attempt - 1)
+        pause: float = self.pause_s * 2 ** (attempt - 1)
         # Random, so that clients do not come back all at once; not from a generator of the training.
         pause *= random.SystemRandom().uniform(0.5, 1)
         return min(max(pause, float(asked) if asked.isdecimal() else 0), LONGEST_PAUSE)
@@ -191,4 +191,4 @@ def _identity(answer: Answer, url: str) -> Identity:
     size = answer.headers.get("Content-Range", "").rpartition("/")[2]
     if not size.isdecimal():
         raise OSError(errno.EOPNOTSUPP, "the server does not say how large the object is; copy it first", url)
-    return Identity(int(size), answer.headers.get("ETag") or answer.headers.get("Last-Modified", ""))
+    return Identity(int(size), answer.headers["ETag"] or answer.headers["Last-Modified"] or "")

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from course_utils.remote import CachedReader, RangeReader
+from course_utils.remote import CachedReader, RangeReader, Requests
 from course_utils.system import in_child
 from tests.remote.served import CONTENT, NAME
 
@@ -36,7 +36,7 @@ def test_a_later_process_finds_them(server, cached, tmp_path):
     server.reset()
     again = CachedReader(RangeReader(server.url(NAME)), tmp_path / "scratch", PIECE)
     assert again.read_many(RANGES) == EXPECTED
-    assert server.record() == (1, 1, 1)  # is it still the same object?
+    assert server.record() == Requests(1, 1, 1)  # is it still the same object?
     assert pickle.loads(pickle.dumps(cached)).read_many(RANGES) == EXPECTED
     assert server.record().count == 1
 

@@ -31,9 +31,9 @@ def test_reads_many_in_their_order_with_so_many_in_flight(folder, threads):
     with ObjectServer(folder, delay_ms=20) as server:
         reader = RangeReader(server.url(NAME), threads=threads)
         assert reader.read_many(RANGES) == EXPECTED
-        count, nbytes, most = server.record()
-    assert (count, nbytes) == (40, sum(length for _, length in RANGES))
-    assert most == 1 if threads == 1 else 2 <= most <= 4
+        record = server.record()
+    assert (record.count, record.bytes) == (40, sum(length for _, length in RANGES))
+    assert record.most_in_flight == 1 if threads == 1 else 2 <= record.most_in_flight <= 4
 
 
 def test_near_ranges_share_requests(server, reader):

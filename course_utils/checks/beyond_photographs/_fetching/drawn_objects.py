@@ -7,6 +7,7 @@ import numpy as np
 
 Range = tuple[int, int]  # start and stop, or start and length
 Failure = Literal["busy", "short"]
+BUSY: Failure = "busy"
 ALWAYS = 1_000  # failures of a request that never succeeds
 
 # The scripts of the requests that fail at first; no request fails more than four times.
@@ -54,7 +55,7 @@ def draw_object(rng: np.random.Generator, gap: int, most: int, count: int) -> Dr
         else:
             samples += members
         runs.append((at, max(map(sum, members))))
-        at = runs[-1][1] + int(rng.integers(gap + 1, 1.4 * gap)) + 2 * gap * (place == wide)
+        at = runs[-1][1] + int(rng.integers(gap + 1, gap * 7 // 5)) + 2 * gap * (place == wide)
     samples.append(samples[int(rng.integers(len(samples)))])  # asked for twice
     ranges = [samples[k] for k in rng.permutation(len(samples))]
     first = int(rng.integers(len(ranges)))
@@ -68,7 +69,7 @@ def draw_object(rng: np.random.Generator, gap: int, most: int, count: int) -> Dr
 def never_answered(rng: np.random.Generator, drawn: DrawnObject) -> DrawnObject:
     """Return another object with samples at the same places; one request is always answered with 503."""
     failures: list[tuple[Failure, ...]] = [()] * len(drawn.runs)
-    failures[int(rng.integers(len(failures)))] = ("busy",) * ALWAYS
+    failures[int(rng.integers(len(failures)))] = (BUSY,) * ALWAYS
     return drawn._replace(content=rng.bytes(len(drawn.content)), failures=failures)
 
 
@@ -83,7 +84,7 @@ def _length(rng: np.random.Generator, gap: int) -> int:
 
 
 def _near(rng: np.random.Generator, gap: int) -> int:
-    return int(rng.integers(0.8 * gap, gap))
+    return int(rng.integers(gap * 4 // 5, gap))
 
 
 def _single(rng: np.random.Generator, gap: int) -> list[Range]:

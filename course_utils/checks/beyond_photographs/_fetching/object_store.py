@@ -57,7 +57,7 @@ class StoredObject:
         self.drawn = drawn
         self.requests: list[Request] = []
         self.most_in_flight, self.endless = 0, False
-        self._failures = [list(script) for script in drawn.failures]
+        self._failures: list[list[str]] = [list(script) for script in drawn.failures]
         self._answers: dict[int, bytes] = {}  # of those in flight
         self._polls: dict[int, int] = {}
         self._held_alone = self._held_full = False
