@@ -11,7 +11,8 @@ from course_utils.tokens import token_set
 
 NEEDS_STRACE = "needs-strace"  # a tag of cells that say why, where nothing can be traced
 NEEDS_TOKEN_SET = "needs-token-set"  # a tag of cells that count in the set of tokens
-TOKENS = 4_569_240  # in the set of the saved outputs: other versions of Python and the libraries have other docstrings
+# In the set of the saved outputs: other versions of Python and of the libraries have other docstrings.
+TOKENS = 4_569_240
 
 
 def has_other_tokens() -> bool:
