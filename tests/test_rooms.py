@@ -31,6 +31,7 @@ MAY_IMPORT = {
     "course_utils.remote": {"data.zips", "system"},
     "course_utils.format_trials": {"formats", "system"},
     "course_utils.scratch": {"data", "storage"},
+    "course_utils.threads": {"system"},
     "course_utils.tokens": {"figures", "paths"},
     "course_utils.measure": {"figures", "loading", "storage", "system"},
     "course_utils.pipeline": {"data", "figures", "loading", "paths", "system", "training"},
@@ -123,7 +124,7 @@ ONLY_IN = {
         for room in (
             "checks", "cropping", "data", "diagnosis", "distributed", "fakes",
             "loading", "measure", "pipeline", "record", "storage",
-            "system", "tokens", "training",
+            "system", "threads", "tokens", "training", "video",
         )
     ),
     # A check looks at no clock; those of `stage` and `fetch_ranges` shorten each sleep.
@@ -133,7 +134,8 @@ ONLY_IN = {
              "course_utils.fakes", "course_utils.format_trials", "grading",
              "course_utils.measure", "course_utils.pipeline", "course_utils.record",
              "course_utils.remote.range_reader", "course_utils.storage",
-             "course_utils.system.transient_errors", "course_utils.training", "data_setup"),
+             "course_utils.system.transient_errors", "course_utils.threads", "course_utils.training",
+             "course_utils.video", "data_setup"),
 }  # fmt: skip
 
 

@@ -7,8 +7,8 @@ import torch
 
 from course_utils.diagnosis.facts.content import describe
 from course_utils.diagnosis.facts.tokens import count_tokens
-from course_utils.diagnosis.judge import padding
 from course_utils.diagnosis.judge.evidence import Loader
+from course_utils.diagnosis.judge.fetches import padding, rate
 from course_utils.diagnosis.show import terminal
 
 ROWS = torch.zeros(2, 20, dtype=torch.int64)
@@ -86,7 +86,7 @@ def loader(useful: int, batches: int = 4) -> Loader:
 
 
 def test_useful_tokens_a_second():
-    found = padding.rate(loader(600))
+    found = rate(loader(600))
     assert (found.places, found.share) == (4000, 0.6)
     assert found.second == pytest.approx(1500)
     assert terminal.told(found._asdict()) == (
@@ -96,5 +96,5 @@ def test_useful_tokens_a_second():
 
 @pytest.mark.parametrize(("useful", "batches", "named"), [(600, 4, 1), (900, 4, 0), (600, 2, 0), (0, 0, 0)])
 def test_much_padding_is_a_finding(useful: int, batches: int, named: int):
-    found = padding.findings(loader(useful, batches))
+    found = padding(loader(useful, batches))
     assert [finding.cause for finding in found] == ["padding"] * named

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from course_utils.diagnosis.judge import loading, padding, pauses, records, results, survival
+from course_utils.diagnosis.judge import loading, pauses, records, results, survival
 from course_utils.diagnosis.judge.evidence import Loader, Record
-from course_utils.diagnosis.judge.fetches import fetch_of
+from course_utils.diagnosis.judge.fetches import fetch_of, padding, rate
 from course_utils.diagnosis.judge.finding import CAUSES, Finding
 from course_utils.diagnosis.judge.stages import stages
 from course_utils.diagnosis.judge.steps import measured
@@ -47,7 +47,7 @@ def _findings(loaders: list[Loader], chosen: Loader | None) -> list[Finding]:
     if chosen:
         others = [loader for loader in loaders if loader is not chosen and loader.main is chosen.main]
         chosen.others = others
-        wrong += [*loading.findings(chosen), *padding.findings(chosen), *pauses.findings(chosen)]
+        wrong += [*loading.findings(chosen), *padding(chosen), *pauses.findings(chosen)]
     return list({finding.cause: finding for finding in reversed(wrong)}.values())[::-1]
 
 
@@ -168,7 +168,7 @@ def _measured(loader: Loader) -> dict[str, Any]:
     return {
         "steps": steps.number, "wait": steps.wait, "wait_spread": steps.spread, "compute": steps.compute,
         "share": steps.share, "workers": stage.workers, "cores": stage.cores, "load": stage.load,
-        "fetch": fetch._asdict(), "tokens": padding.rate(loader)._asdict(), "rest": stage.rest,
+        "fetch": fetch._asdict(), "tokens": rate(loader)._asdict(), "rest": stage.rest,
         "step": stage.step(),
         "epochs": [round(epoch["ended"] - epoch["begun"], 4) for epoch in loader.epochs],
     }  # fmt: skip
