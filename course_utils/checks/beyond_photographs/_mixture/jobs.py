@@ -16,7 +16,7 @@ from course_utils.checks.core import (
 from course_utils.system import in_child
 
 MANY = 4000  # samples of a small mixture: a state that grows by 2 characters an order becomes too long
-TINY: Mix = {"sizes": [2, 3], "weights": [0.6, 0.4], "seed": 7}
+TINY: Mix = {"sizes": [3, 4], "weights": [0.6, 0.4], "seed": 7}
 NOT_JSON = ""
 
 
@@ -165,11 +165,19 @@ def _with_lists(state: object) -> object:
     return [_with_lists(part) for part in state] if isinstance(state, tuple | list) else state
 
 
-def late_state(mixture: Callable[..., Any]) -> str:
-    """Return the state of a small mixture after many samples, as JSON."""
+class Late(TypedDict):
+    """How many samples of a small mixture were read, and its state after that, as JSON."""
+
+    count: int
+    state: str
+
+
+def read_late(mixture: Callable[..., Any]) -> Late:
+    """Read many samples of a small mixture, then ask for the state."""
     made = build(mixture, TINY)
-    read(made.samples(0, 1), MANY + 1)
-    return state_text(made.state(MANY))
+    found = read(made.samples(0, 1), MANY + 1)
+    count = len(found["pairs"])
+    return {"count": count, "state": state_text(made.state(MANY)) if count > MANY else NOT_JSON}
 
 
 def state_text(state: object) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from course_utils.checks.core import type_name
 
-LONG = 2400  # samples of a stream: many windows, and many orders of the small sources
+LONG = 2400  # samples of a stream: many orders of the small sources, and less than one of the largest
 SHORT = 300
 NOT_A_NUMBER = -(2**40)  # stands for what is not a number
 
@@ -39,12 +39,12 @@ def draw_mix(rng: np.random.Generator, sources: int) -> Mix:
 
     Args:
         rng: What draws.
-        sources: 3 or 4; the fourth has a few samples only.
+        sources: 3 or 4; the fourth has few samples, but one for each rank.
     """
-    sizes = [int(rng.integers(42, 56)), int(rng.integers(150, 190)), int(rng.integers(1900, 2100))]
+    sizes = [int(rng.integers(42, 56)), int(rng.integers(150, 190)), int(rng.integers(3000, 3400))]
     weights = [[0.5, 0.3, 0.2], [0.55, 0.3, 0.15]] if sources == 3 else [[0.45, 0.25, 0.1, 0.2]]
     if sources == 4:
-        sizes.insert(2, int(rng.integers(3, 6)))
+        sizes.insert(2, int(rng.integers(6, 9)))
     drawn: list[float] = weights[int(rng.integers(len(weights)))]
     return {"sizes": sizes, "weights": drawn, "seed": int(rng.integers(1, 2**20))}
 
@@ -81,6 +81,14 @@ def read(samples: object, count: int) -> Read:
         pairs.append([_number(part) for part in sample])
     found = np.array(pairs, np.int64).reshape(-1, 2)
     return {"problem": "", "pairs": found}
+
+
+def starts_over(mix: Mix, found: Read) -> bool:
+    """Return whether the first source gives more than all its samples.
+
+    If not, there may be a stream that yields nothing once all sources are at their ends: nobody reads on.
+    """
+    return int((found["pairs"][:, 0] == 0).sum()) > mix["sizes"][0]
 
 
 def _number(part: object) -> int:

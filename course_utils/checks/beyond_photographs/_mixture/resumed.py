@@ -7,6 +7,7 @@ from course_utils.checks.beyond_photographs._mixture.jobs import (
     NOT_JSON,
     TINY,
     JobRecord,
+    Late,
     Training,
 )
 from course_utils.checks.beyond_photographs._mixture.places import expect_place
@@ -60,13 +61,16 @@ def expect_training(training: Training, stream: Read, records: Sequence[JobRecor
         raise Mistake("no_evidence", "The check could not run all jobs of a training.")
 
 
-def expect_bounded(state: str) -> None:
+def expect_bounded(late: Late) -> None:
     """Check the state after many samples.
 
     Raises:
-        Mistake: It has become too long.
+        Mistake: There are not as many, or the state has become too long.
     """
-    length = len(state)
+    length, ends = len(late["state"]), late["count"] <= MANY
     mistake.raise_first(
-        {"state_grows": length > LONGEST_STATE}, count=MANY, length=length, sizes=TINY["sizes"]
+        {"stream_ends": ends, "state_grows": length > LONGEST_STATE},
+        sizes=TINY["sizes"],
+        count=late["count"],
+        length=length,
     )

@@ -48,15 +48,16 @@ def expect_stream(mix: Mix, found: Read) -> None:
     """
     pairs = found["pairs"]
     expect_shares(mix["sizes"], mix["weights"], pairs[:, 0])
-    laps = [_laps(pairs, source, size) for source, size in enumerate(mix["sizes"])]
-    early = [any(len(set(lap)) < len(lap) for lap in of_source) for of_source in laps]
-    complete = [not early[source] and len(laps[source]) > 3 for source in range(len(laps))]
-    source = early.index(True) if any(early) else 0
+    source, others_complete = _first_repeated(mix["sizes"], pairs)
     mistake.raise_first(
-        {"others_begin_again": any(early) and any(complete), "repeats_too_early": any(early)},
+        {
+            "others_begin_again": source is not None and others_complete,
+            "repeats_too_early": source is not None,
+        },
         source=source,
-        size=mix["sizes"][source],
+        size=mix["sizes"][source or 0],
     )
+    laps = [_laps(pairs, source, mix["sizes"][source]) for source in (SMALL, 1)]
     first, second = laps[SMALL][:2]
     values = {"source": SMALL, "size": mix["sizes"][SMALL], "some": ", ".join(map(str, first[:6]))}
     mistake.raise_first(
@@ -98,6 +99,20 @@ def expect_same(mix: Mix, found: Read, again: Read, in_turns: Attempt) -> None:
     mistake.raise_first(
         {"shares_state": not is_unsolved(error) and not np.array_equal(beside, found["pairs"])}
     )
+
+
+def _first_repeated(sizes: Sequence[int], pairs: np.ndarray) -> tuple[int | None, bool]:
+    """Return the source that is the first to repeat a sample too early, and whether others were complete."""
+    given: list[set[int]] = [set() for _ in sizes]
+    complete = set[int]()
+    for source, number in pairs.tolist():
+        if number in given[source]:
+            return source, bool(complete - {source})
+        given[source].add(number)
+        if len(given[source]) == sizes[source]:
+            complete.add(source)
+            given[source].clear()
+    return None, False
 
 
 def _laps(pairs: np.ndarray, source: int, size: int) -> list[list[int]]:
