@@ -60,7 +60,7 @@ def expect_no_item_missing(files: Sequence[DrawnFile], lengths: Sequence[int | s
     if others := [length for length in lengths if isinstance(length, str)]:
         raise mistake("wrong_length.kind", kind=others[0])
     of_one_file = ([one._replace(block=file.block).items for file in files] for one in files)
-    if len({*lengths}) == 1 or list(lengths) in of_one_file:
+    if len({*lengths}) == 1 or any(list(lengths) == those for those in of_one_file):
         raise mistake("shared_between_datasets.length", lengths=lengths)
     for file, length in zip(files, map(int, lengths), strict=True):
         values = {"length": length, "count": len(file.tokens), "block": file.block, "items": file.items}
