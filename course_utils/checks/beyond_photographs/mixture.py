@@ -45,11 +45,7 @@ from course_utils.system import in_child
 
 ALONE = (LONG, SHORT, 600, SHORT)  # samples of each stream; 600: several orders of its small source
 
-NOTHING: Any = {
-    "in_turns": {"value": []},
-    "jobs": {"value": []},
-    "late": {"value": {"count": 0, "state": ""}},
-}
+NOTHING: Any = {"value": []}  # where there is no need to read on
 
 
 class Found(TypedDict):
@@ -85,7 +81,9 @@ def make(rng: np.random.Generator) -> tuple[Inputs, Truth]:
 
 def probe(inputs: Inputs, mixture: Callable[..., Any]) -> Found:
     """Read streams in this process, then run the jobs of the trainings, each in a process of its own."""
-    first, second = inputs["mixes"]
+    mixes: list[Mix] = inputs["mixes"]
+    first, second = mixes
+    late: Any
     reseeded: Mix = {**first, "seed": inputs["other_seed"]}
     wanted = list(zip((first, first, reseeded, second), ALONE, strict=True))
 
@@ -101,13 +99,15 @@ def probe(inputs: Inputs, mixture: Callable[..., Any]) -> Found:
     with ProcessStates() as processes:
         alone: Any = attempt(read_alone)
         if len(alone.get("value", [])) < len(wanted):
-            return {"alone": alone, **NOTHING, "changed": sorted(processes.changed)}
+            late = {"value": {"count": 0, "state": ""}}
+            changed = sorted(processes.changed)
+            return {"alone": alone, "in_turns": NOTHING, "jobs": NOTHING, "late": late, "changed": changed}
         with processes.of_process(len(wanted)):
             in_turns: Any = attempt(partial(read_in_turns, mixture, [first, second], LONG))
-    jobs, changed = run_jobs(mixture, inputs["trainings"])
-    late: Any = in_child(attempt, partial(read_late, mixture))
-    every = sorted(processes.changed | changed)
-    return {"alone": alone, "in_turns": in_turns, "jobs": jobs, "late": late, "changed": every}
+    jobs, drawn = run_jobs(mixture, inputs["trainings"])
+    late = in_child(attempt, partial(read_late, mixture))
+    changed = sorted(processes.changed | drawn)
+    return {"alone": alone, "in_turns": in_turns, "jobs": jobs, "late": late, "changed": changed}
 
 
 def judge(truth: Truth, found: Evidence) -> str:

@@ -88,11 +88,12 @@ def _kept(stream: np.ndarray, start: int, merged: np.ndarray) -> str:
     wanted = stream[start : start + len(merged)]
 
     def numbers(pairs: np.ndarray, source: int) -> list[int]:
-        return pairs[pairs[:, 0] == source, 1].tolist()
+        found: list[int] = pairs[pairs[:, 0] == source, 1].tolist()
+        return found
 
     def follow(first: int) -> bool:
-        found = [(numbers(merged, n), numbers(stream[first:], n)) for n in np.unique(merged[:, 0])]
-        return all(many[: len(few)] == few for few, many in found)
+        both = [(numbers(merged, n), numbers(stream[first:], n)) for n in np.unique(merged[:, 0])]
+        return all(many[: len(few)] == few for few, many in both)
 
     if follow(start):
         return "other_turns"

@@ -34,16 +34,19 @@ def expect_training(training: Training, stream: Read, records: Sequence[JobRecor
     before: JobRecord | None = None
     for number, (job, record) in enumerate(zip(training["jobs"], records, strict=False)):
         if error := record["error"]:
-            if is_unsolved(error) or before is None:
+            if before is None or is_unsolved(error):
                 value_of({"error": error})
-            raise mistake("json_changes_state.error" if before["changed"] else "resume_crashes", error=error)
+            else:
+                mistake.raise_first(
+                    {"json_changes_state.error": before["changed"], "resume_crashes": True}, error=error
+                )
         for found, ahead in zip(record["read"], job["ahead"], strict=True):
             expect_form(training["mix"], found, job["taken"] + ahead)
         earlier = training["jobs"][number - 1] if number else None
         try:
             expect_place(stream["pairs"], job, [found["pairs"] for found in record["read"]], earlier)
         except Mistake as wrong:
-            changed = before is not None and before["changed"]
+            changed = False if before is None else before["changed"]
             shares = training["shared"] and before is None  # with a mixture each, the ranks were right
             mistake.raise_first(
                 {"json_changes_state.place": changed, "ranks_share_state": shares}, said=wrong.message
