@@ -10,7 +10,8 @@ Failure = Literal["busy", "short"]
 BUSY: Failure = "busy"
 ALWAYS = 1_000  # failures of a request that never succeeds
 
-# The scripts of the requests that fail at first; no request fails more than four times.
+# The scripts of the requests that fail at first. None fails more than four times: whether a short body counts
+# as a failure, and whether it ends a row of failures, makes no difference.
 SCRIPTS: tuple[tuple[Failure, ...], ...] = (
     ("short", "short"),
     ("busy", "busy"),
