@@ -1,6 +1,7 @@
 """The docstrings in files of Python source, which are read, not imported."""
 
 import ast
+import multiprocessing
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -11,19 +12,19 @@ CHUNK = 16  # files that a worker gets at once
 _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def docstrings_of(files: Sequence[Path], workers: int) -> list[str]:
-    """Return the docstrings of files in their order; what has fewer than 20 characters is left out.
+def docstrings_of(files: Sequence[Path], workers: int) -> list[list[str]]:
+    """Return the docstrings of each file; what has fewer than 20 characters is left out.
 
     Args:
         files: Files of Python source; one that this Python cannot parse has no docstrings.
         workers: Number of processes.
     """
     if workers == 1:
-        found = [docstrings_in(file) for file in files]
-    else:
-        with ProcessPoolExecutor(workers) as pool:
-            found = list(pool.map(docstrings_in, files, chunksize=CHUNK))
-    return [text for texts in found for text in texts]
+        return [docstrings_in(file) for file in files]
+    with ProcessPoolExecutor(
+        workers, multiprocessing.get_context("spawn")
+    ) as pool:  # a fork may have threads
+        return list(pool.map(docstrings_in, files, chunksize=CHUNK))
 
 
 def docstrings_in(file: Path) -> list[str]:

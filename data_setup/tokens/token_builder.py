@@ -65,14 +65,14 @@ def create_tokens(out: Path, every: int, workers: int) -> None:
 
 def _read_texts(every: int, workers: int) -> Texts:
     """Read the documents of each source; a text that several sources or files hold is in the first only."""
+    files = {source.name: source.files()[::every] for source in SOURCES}
+    read = iter(docstrings_of([file for some in files.values() for file in some], workers))
     known, found = set[str](), Texts()
-    for source in SOURCES:
-        files = source.files()[::every]
-        texts = docstrings_of(files, workers)
-        found[source.name] = [text for text in dict.fromkeys(texts) if text not in known]
+    for name, some in files.items():
+        texts = dict.fromkeys(text for _ in some for text in next(read))
+        found[name] = [text for text in texts if text not in known]
         known.update(texts)
-        count = len(found[source.name])
-        print(f"{source.name}: {count:,} docstrings in {len(files):,} files", flush=True)
+        print(f"{name}: {len(found[name]):,} docstrings in {len(some):,} files", flush=True)
     return found
 
 
