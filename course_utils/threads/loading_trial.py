@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from torch.utils.data import DataLoader, Dataset
 
-from course_utils.system import NotMeasurableError, fork_by_default, process_memory
+from course_utils.system import NotMeasurableError, fork_by_default, one_thread, process_memory
 from course_utils.threads.thread_loader import ThreadLoader
 
 
@@ -46,7 +46,9 @@ def try_loading(
         f"{workers} processes": DataLoader(dataset, batch_sampler=batches, num_workers=workers),
     }
     trials: dict[str, list[Trial]] = {name: [] for name in loaders}
-    with fork_by_default():  # a dataset that a notebook defines cannot be pickled
+    # Fork: a dataset that a notebook defines cannot be pickled. One thread: as in workers, where PyTorch's
+    # own threads do not compete with the loading.
+    with fork_by_default(), one_thread():
         for _ in range(rounds):
             for name, loader in loaders.items():
                 trials[name].append(_timed(loader))
