@@ -38,7 +38,7 @@ def try_loading(
         rounds: How often each is tried.
 
     Returns:
-        By name: "1 thread", "2 threads", "2 processes" (where there are two workers).
+        The trials of "1 thread", "2 threads" and "2 processes", where there are two workers.
     """
     loaders: dict[str, Iterable[Any]] = {
         "1 thread": ThreadLoader(dataset, batches, 1),
