@@ -61,8 +61,8 @@ serve: options
 	@$(RUN) jupyter lab $(LAB_OPTIONS) || \
 	    $(TOOLS)/fail.sh "JupyterLab did not start, or stopped with an error (above)." "try another port: make lab PORT=8899"
 
-data: $(READY)  ## the default data, 2,000 photographs in all three forms, unless there is a set already
-	@$(RUN) python -m data_setup photos --if-missing || \
+data: $(READY)  ## the default data, 2,000 photographs in all three forms and some tokens, unless there are sets already
+	@$(RUN) python -m data_setup photos --if-missing && $(RUN) python -m data_setup tokens --if-missing || \
 	    $(TOOLS)/fail.sh "the data set is not complete." "fix the problem named above, then run the same command again"
 
 update: $(READY)  ## the newest version of the course; the answers in notebooks/ stay

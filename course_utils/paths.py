@@ -5,6 +5,7 @@ from pathlib import Path
 
 FORMS = ("disk_transformed", "zip_encoded", "zip")
 MANIFEST = "manifest.json"  # beside them: size and hash of each file
+TOKENS = "tokens"  # beside them: the folder of a set of its own, with its own manifest
 
 
 class DataNotFoundError(FileNotFoundError):

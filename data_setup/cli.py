@@ -11,8 +11,10 @@ from course_utils.data import PackError
 from course_utils.paths import requested_dir
 from data_setup import commands
 from data_setup.format.errors import SetupError
+from data_setup.format.layout import TOKENS
 
 PHOTOS_MB = 475  # the default set; README says so, too
+TOKENS_MB = 10
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -98,6 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     imagenet.add_argument(
         "--yes", action="store_true", help="do not ask about an odd number of classes (one, or nearly all)"
     )
+    _add_tokens(add, data / TOKENS)
     for command, count in ((photos, 2000), (full_size, 2000), (imagenet, None)):
         _add_out(command, data.with_name(f"{data.name}_full_size") if command is full_size else data)
         stated = "%(default)s" if count else "10,000, or all if there are fewer"
@@ -137,6 +140,23 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--workers", type=_positive, help="number of processes (default: the usable cores)")
     bench.add_argument("--scratch", type=Path, help="folder for temporary sets (default: that of the system)")
     return parser
+
+
+def _add_tokens(add: Callable[..., argparse.ArgumentParser], out: Path) -> None:
+    tokens = add(
+        commands.tokens,
+        "make a set of tokens from docstrings of installed packages, for lesson 07",
+        "Reads the docstrings in the source of Python, NumPy, SciPy, scikit-learn and PyTorch, and trains "
+        f"a tokenizer on them, without download (credits: data_setup/CREDITS.md). It takes {TOKENS_MB} MB.",
+    )
+    tokens.add_argument(
+        "--if-missing", action="store_true", help="do nothing if the folder already holds a set of tokens"
+    )
+    tokens.add_argument(
+        "--every", type=_positive, default=1, help="read every this many files only (default: %(default)s)"
+    )
+    tokens.add_argument("--workers", type=_positive, help="how many at once (default: the usable cores)")
+    _add_out(tokens, out)
 
 
 def _add(

@@ -4,12 +4,13 @@ Each imports only the modules that it needs: a command that finds the data in pl
 """
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from data_setup.format.errors import SetupError
-from data_setup.format.layout import FORMS, MANIFEST, first_of
+from data_setup.format.layout import FORMS, MANIFEST, TOKENS, first_of
 
 if TYPE_CHECKING:
     from data_setup.create.builder import Source
@@ -66,6 +67,34 @@ def imagenet(options: argparse.Namespace) -> None:
     _create(source, options)
 
 
+def tokens(options: argparse.Namespace) -> None:
+    """Make a set of tokens."""
+    from data_setup.create.staging import is_finished, require_complete
+
+    if options.if_missing and (options.out / MANIFEST).exists():
+        require_complete(options.out)
+        print(f"{options.out} already holds tokens.")
+        return
+    if options.if_missing and not _may_be_made(options.out):
+        print(f"{options.out} is missing and cannot be written: lesson 07 needs it; ask who made the data.")
+        return
+    from data_setup.tokens.token_builder import create_tokens, token_identity
+
+    if is_finished(options.out, token_identity(options.every)):
+        print(f"{options.out} already holds the set.")
+    else:
+        from course_utils.system import usable_cores
+
+        create_tokens(options.out, options.every, options.workers or usable_cores())
+        info(options)
+
+
+def _may_be_made(out: Path) -> bool:
+    """Return whether this account may make a folder."""
+    absolute = out.absolute()
+    return os.access(next(folder for folder in absolute.parents if folder.exists()), os.W_OK)
+
+
 def _confirm(classes: int) -> None:
     """Ask whether an odd number of classes is meant; without a terminal, stop."""
     doubt = f"{classes:,} {'class is' if classes == 1 else 'classes are'} odd for so many images"
@@ -112,13 +141,18 @@ def verify(options: argparse.Namespace) -> None:
 
     if not (options.out / MANIFEST).exists():
         raise SetupError(f"{options.out} has no {MANIFEST} to compare with; `adopt` writes one")
-    found = 0
-    for problem in find_problems(options.out):
-        print(problem)
-        found += 1
-    if found:
-        raise SetupError(f"{options.out}: {found} problem{'s' if found > 1 else ''}, listed above")
-    print(f"{options.out}: all files match the manifest.")
+    problems, beside = [], options.out / TOKENS
+    for folder in (options.out, *([beside] if (beside / MANIFEST).exists() else [])):
+        found = 0
+        for problem in find_problems(folder):
+            print(problem)
+            found += 1
+        if found:
+            problems.append(f"{folder}: {found} problem{'s' if found > 1 else ''}, listed above")
+        else:
+            print(f"{folder}: all files match the manifest.")
+    if problems:
+        raise SetupError("; ".join(problems))
 
 
 def adopt(options: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ from nbval.plugin import IPyNbCell
 from playwright.sync_api import Browser, sync_playwright
 from xdist.scheduler import LoadFileScheduling
 
+from course_utils.paths import TOKENS
 from course_utils.start_page import MORE
 from data_setup.cli import main
 from tests.image_set import image_set  # noqa: F401 - a fixture
@@ -53,6 +54,7 @@ SLOW = {
     "test_adopt.py",
     "test_archives.py",
     "test_bench.py",
+    "test_beyond_photographs.py",
     "test_bounded.py",
     "test_builder.py",
     "test_cgroups.py",
@@ -116,6 +118,7 @@ SLOW = {
     "test_strace.py",
     "test_student_repository.py",
     "test_student_start.py",
+    "test_token_builder.py",
     "test_training.py",
     "test_without_sandbox.py",
     "test_workflow.py",
@@ -188,21 +191,41 @@ def photo_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def lesson_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A set that is big enough for a lesson and quicker than the default one; no test may change it."""
-    return shared_photographs(400, tmp_path_factory)
+    """Sets that are big enough for a lesson and quicker than the default ones; no test may change them."""
+    folder = shared_photographs(400, tmp_path_factory)
+    shared_set(folder / TOKENS, "tokens", "--every", "10")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def token_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with some hundred documents as tokens; no test may change it."""
+    return shared_set(shared_folder(tmp_path_factory) / "some_tokens", "tokens", "--every", "40")
 
 
 def shared_photographs(count: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a set for all processes of this test run: the first one makes it, the others find it."""
+    folder = shared_folder(tmp_path_factory) / f"photographs_{count}"
+    return shared_set(folder, "photos", "--count", str(count))
+
+
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"photographs_{count}"
-    with folder.with_suffix(".lock").open("w") as lock:
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+def shared_set(folder: Path, *command: str) -> Path:
+    """Return a set for all processes of this test run: the first one makes it, the others find it."""
+    with folder.with_name(f".{folder.name}.test_lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return photographs(count, folder)
+        return made_set(folder, *command)
 
 
 def photographs(count: int, folder: Path) -> Path:
-    assert main(["photos", "--count", str(count), "--out", str(folder), "--workers", "1"]) == 0
+    return made_set(folder, "photos", "--count", str(count))
+
+
+def made_set(folder: Path, *command: str) -> Path:
+    assert main([*command, "--out", str(folder), "--workers", "1"]) == 0
     return folder
 
 

@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 from tests.lessons.lesson import COURSE
 
 LOCKS = [
-    ("requirements.txt", ("test", "grading", "formats", "book", "crops")),
+    ("requirements.txt", ("test", "grading", "formats", "tokens", "book", "crops")),
     ("tests/bench/requirements.txt", ("bench", "crops")),
 ]
 

@@ -220,8 +220,9 @@ def make(clone: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_lab_starts_in_a_folder_with_a_space(installed: Path):
     done = make(installed, "lab", "PORT=8899", "BROWSER=no")
     assert done.returncode == 0, done.stderr
-    data, page, script, lab = done.stdout.splitlines()
-    assert data == "python -m data_setup photos --if-missing"
+    photos, tokens, page, script, lab = done.stdout.splitlines()
+    assert photos == "python -m data_setup photos --if-missing"
+    assert tokens == "python -m data_setup tokens --if-missing"
     assert page == "python -m course_utils.start_page --write notebooks"
     assert "notebooks/my_files/train.py" in script
     assert f"--ServerApp.root_dir={installed}" in lab

@@ -28,8 +28,11 @@ MAY_IMPORT = {
     "course_utils.diagnosis.record": {"diagnosis.facts"},
     "course_utils.diagnosis.show": {"diagnosis.judge"},
     "course_utils.formats": {"data", "system"},
+    "course_utils.remote": {"data.zips", "system"},
     "course_utils.format_trials": {"formats", "system"},
     "course_utils.scratch": {"data", "storage"},
+    "course_utils.threads": {"system"},
+    "course_utils.tokens": {"figures", "paths"},
     "course_utils.measure": {"figures", "loading", "storage", "system"},
     "course_utils.pipeline": {"data", "figures", "loading", "paths", "system", "training"},
     "course_utils.scaling": {"figures", "pipeline", "storage"},
@@ -41,6 +44,12 @@ MAY_IMPORT = {
     "course_utils.checks.gpu_pipelining": {"checks.core", "checks.world", "fakes", "pipeline"},
     "course_utils.checks.many_nodes": {"checks.core", "checks.many_nodes._staging", "system"},
     "course_utils.checks.many_nodes._staging": {"checks.core", "system"},
+    "course_utils.checks.beyond_photographs": {
+        "checks.beyond_photographs._fetching", "checks.beyond_photographs._mixture", "checks.core",
+        "checks.world", "system",
+    },
+    "course_utils.checks.beyond_photographs._fetching": {"checks.core", "checks.world"},
+    "course_utils.checks.beyond_photographs._mixture": {"checks.core", "checks.many_nodes", "system"},
     "course_utils.checks.packed_formats": {
         "checks.core", "checks.world", "format_trials", "system",
     },
@@ -79,10 +88,11 @@ MAY_IMPORT = {
     "data_setup.format": {"data", "paths"},
     "data_setup.sources": {"data", "data.zips", "data_setup.create", "data_setup.format", "system"},
     "data_setup.create": {"data", "data_setup.format", "system"},
+    "data_setup.tokens": {"data_setup.create", "data_setup.format", "system", "tokens"},
     "data_setup.inspect": {"data", "data_setup.format", "system"},
     "data_setup": {
         "data_setup.create", "data_setup.format", "data_setup.inspect", "data_setup.sources",
-        "data", "paths", "system",
+        "data_setup.tokens", "data", "paths", "system",
     },
 }  # fmt: skip
 
@@ -98,13 +108,14 @@ ONLY_IN = {
     **dict.fromkeys(
         ("array_record", "google_crc32c", "h5py", "lmdb", "pyarrow"), ("course_utils.formats",)
     ),
+    "tokenizers": ("course_utils.tokens.tokenizer", "data_setup.tokens"),
     "skimage": ("data_setup.sources",),
     "sklearn": ("data_setup.sources",),
     "matplotlib": tuple(
         f"course_utils.{room}"
         for room in (
             "figures", "format_trials", "measure", "pipeline", "record.shown", "scaling", "sliders",
-            "storage", "train_script.chart",
+            "storage", "tokens.mixture", "train_script.chart",
         )
     ),
     "matplotlib_inline": ("course_utils.figures",),
@@ -113,15 +124,18 @@ ONLY_IN = {
         for room in (
             "checks", "cropping", "data", "diagnosis", "distributed", "fakes",
             "loading", "measure", "pipeline", "record", "storage",
-            "system", "training",
+            "system", "threads", "tokens", "training", "video",
         )
     ),
-    # A check looks at no clock; that of `stage` shortens each sleep.
-    "time": ("course_utils.checks.many_nodes._staging.moments",
+    # A check looks at no clock; those of `stage` and `fetch_ranges` shorten each sleep.
+    "time": ("course_utils.checks.beyond_photographs._fetching.store_client",
+             "course_utils.checks.many_nodes._staging.moments",
              "course_utils.diagnosis", "course_utils.distributed",
              "course_utils.fakes", "course_utils.format_trials", "grading",
-             "course_utils.measure", "course_utils.pipeline", "course_utils.record", "course_utils.storage",
-             "course_utils.system.transient_errors", "course_utils.training", "data_setup"),
+             "course_utils.measure", "course_utils.pipeline", "course_utils.record",
+             "course_utils.remote.range_reader", "course_utils.storage",
+             "course_utils.system.transient_errors", "course_utils.threads", "course_utils.training",
+             "course_utils.video", "data_setup"),
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from course_utils.paths import FORMS as FORMS  # what lessons look for is what is created
 from course_utils.paths import MANIFEST as MANIFEST
+from course_utils.paths import TOKENS as TOKENS
 
 SIDE = 256
 QUALITY = 90

@@ -40,7 +40,8 @@ class Header(TypedDict):
     """What a manifest says about the set as a whole.
 
     `parts` are the sizes of the archives in bytes, `handled` the numbers of odd files that were converted;
-    `raw_layout` and `beside`, the names of unrelated files, are only in the manifest of an adopted set.
+    `raw_layout` and `beside`, the names of unrelated files, are only in the manifest of an adopted set. A set
+    of tokens has no images; it has `documents`, and `licences` with their addresses, by source.
     """
 
     identity: Identity
@@ -49,6 +50,8 @@ class Header(TypedDict):
     forms: dict[str, FormSize]
     parts: dict[str, int]
     handled: NotRequired[dict[str, int]]
+    documents: NotRequired[dict[str, int]]
+    licences: NotRequired[dict[str, str]]
     raw_layout: NotRequired[LayoutFields]
     beside: NotRequired[list[str]]
     oddities: list[str]

@@ -5,7 +5,7 @@ import statistics
 from pathlib import Path
 
 from data_setup.format.errors import SetupError
-from data_setup.format.layout import FORMS, JPEGS, MANIFEST, first_of
+from data_setup.format.layout import FORMS, JPEGS, MANIFEST, TOKENS, first_of
 from data_setup.format.manifest import describe_identity, read_manifest
 
 MAX_LISTED = 20
@@ -17,6 +17,8 @@ def describe_set(out: Path) -> str:
     Raises:
         SetupError: There is no set.
     """
+    if is_token_set(out):
+        return f"{out.absolute()}\n{_describe_tokens(out)}"
     if not any((out / form).is_dir() for form in FORMS):
         raise SetupError(f"{out} holds no data; `python -m data_setup photos --out {out}` makes some")
     lines, forms = [str(out.absolute())], list(FORMS)
@@ -36,7 +38,22 @@ def describe_set(out: Path) -> str:
         lines.append(
             f"  no {MANIFEST}: `python -m data_setup adopt --out {out}` checks the set and writes one"
         )
-    return "\n".join([*lines, *(f"  {form + '/':<18}{_size(out / form)}" for form in forms)])
+    lines += [f"  {form + '/':<18}{_size(out / form)}" for form in forms]
+    if is_token_set(out / TOKENS):
+        lines += [f"  {TOKENS + '/':<18}{_size(out / TOKENS)}", _describe_tokens(out / TOKENS)]
+    return "\n".join(lines)
+
+
+def is_token_set(out: Path) -> bool:
+    """Return whether a folder holds a set of tokens."""
+    return (out / MANIFEST).exists() and "documents" in read_manifest(out / MANIFEST).header
+
+
+def _describe_tokens(out: Path) -> str:
+    header = read_manifest(out / MANIFEST).header
+    documents = header["documents"]
+    total = f"{sum(documents.values()):,} documents: {describe_identity(header['identity'])}"
+    return f"  {total}\n  " + ", ".join(f"{name} {count:,}" for name, count in documents.items())
 
 
 def _size(folder: Path) -> str:

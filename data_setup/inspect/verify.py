@@ -10,7 +10,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from course_utils.system import usable_cores
-from data_setup.format.layout import FORMS, MANIFEST, STAGING
+from data_setup.format.layout import FORMS, MANIFEST, STAGING, TOKENS
 from data_setup.format.manifest import FileEntry, file_sha256, read_manifest
 
 
@@ -42,7 +42,7 @@ def find_problems(out: Path) -> Iterator[str]:
             bar.update()
             if problem:
                 yield f"{entry.path}: {problem}"
-    yield from _extra(out, expected, {MANIFEST, *manifest.header.get("beside", ())})
+    yield from _extra(out, expected, {MANIFEST, TOKENS, *manifest.header.get("beside", ())})
 
 
 def _problem(out: Path, entry: FileEntry) -> str | None:

@@ -77,6 +77,9 @@ def _make_data(site: Site) -> Iterator[str]:
     if not (data / "manifest.json").is_file():
         run(*command, "photos", "--out", data)
         yield f"created the default data in {data}"
+    if not (data / "tokens" / "manifest.json").is_file():
+        run(*command, "tokens", "--out", data / "tokens")
+        yield f"created the tokens of lesson 07 in {data / 'tokens'}"
     run(*command, "verify", "--out", data)
     run("chmod", "-R", "go=rX", data)
 

@@ -20,7 +20,7 @@ def student_lock(lock: str, project: dict[str, object]) -> str:
     assert isinstance(extras, dict)
     dependencies = project["dependencies"]
     assert isinstance(dependencies, list)
-    kept = _closure([*dependencies, *extras["formats"]])
+    kept = _closure([*dependencies, *extras["formats"], *extras["tokens"]])
     dropped = _closure(one for extra in NOT_FOR_STUDENTS for one in extras.get(extra, [])) - kept
     lines = [line for line in lock.splitlines() if canonicalize_name(Requirement(line).name) not in dropped]
     return "".join(f"{line}\n" for line in lines)

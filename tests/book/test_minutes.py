@@ -10,7 +10,7 @@ from book.teachers.guide import read_guide
 from book.teachers.timetable import Slot, lengths, lesson_minutes, read_timetable, with_days
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read
 
-ELECTIVES = ("04", "05")
+ELECTIVES = ("04", "05", "07")
 ROUNDING = 5  # minutes: a lesson says "about"
 
 

@@ -9,6 +9,7 @@ from grading.answers.verdicts import verdict
 # These start many processes or draw much: `make test` gives them a right answer and a wrong one. In
 # `make proofs`, test_bank_seeds.py gives all answers to all checks, with several draws.
 SLOW = (
+    "fetch_ranges",
     "handle_per_process",
     "mend_train",
     "million_labels",

@@ -60,7 +60,8 @@ NOT_RUN = {
     'WHOLE_BANK=yes make proofs TESTS="tests/lessons/test_answers.py -k reversed_labels"': EXAMPLE,
     'make proofs TESTS="tests/checks/test_bank_seeds.py -k reversed_labels" SEEDS=200': EXAMPLE,
     "uv pip compile --universal --python-version 3.11 --extra test --extra grading --extra formats "
-    "--extra book --extra crops --no-annotate --no-header pyproject.toml -o requirements.txt": NETWORK,
+    "--extra tokens --extra book --extra crops --no-annotate --no-header pyproject.toml "
+    "-o requirements.txt": NETWORK,
     "uv pip compile --universal --python-version 3.11 --extra bench --extra crops --no-annotate --no-header "
     "pyproject.toml -o tests/bench/requirements.txt": NETWORK,
 }

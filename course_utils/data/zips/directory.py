@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from zipfile import BadZipFile
 
-from course_utils.data.zips.regular_file import read_up_to
+from course_utils.data.zips.source import Source
 from course_utils.data.zips.zip_format import (
     CENTRAL,
     CENTRAL_SIGNATURE,
@@ -43,23 +43,22 @@ class Directory(NamedTuple):
     entries: int
 
 
-def find_directory(fd: int, size: int) -> Directory:
+def find_directory(source: Source) -> Directory:
     """Find the directory of a zip.
 
     A zip without other bytes before it is preferred to one inside of a comment or of a member, which begins
     later in the file.
 
     Args:
-        fd: The open zip.
-        size: Its size in bytes.
+        source: The zip.
 
     Raises:
         BadZipFile: There is none, or its comment or a member makes two equally likely.
     """
-    first = max(size - LONGEST_TAIL, 0)
-    tail = read_up_to(fd, size - first, first)
+    first = max(source.size - LONGEST_TAIL, 0)
+    tail = source.read_up_to(source.size - first, first)
     described = {one for at in _end_records(tail) for one in _described(tail, at, first)}
-    found = [one for one in described if _is_plausible(fd, one)]
+    found = [one for one in described if _is_plausible(source, one)]
     if not found:
         raise BadZipFile("it has no directory")
     least = min(one.shift for one in found)
@@ -98,15 +97,15 @@ def _described(tail: bytes, at: int, first: int) -> Iterator[Directory]:
         yield Directory(end - size, end, end - size - offset, count)
 
 
-def _is_plausible(fd: int, found: Directory) -> bool:
+def _is_plausible(source: Source, found: Directory) -> bool:
     """Return whether a directory and its first member begin as they should."""
     start, end, shift, entries = found
     if not entries:
         return start == end == shift  # nothing precedes the directory of an empty zip
     if min(start, shift) < 0 or end - start < entries * CENTRAL.size:
         return False
-    record = read_up_to(fd, CENTRAL.size, start)
+    record = source.read_up_to(CENTRAL.size, start)
     if len(record) < CENTRAL.size or not record.startswith(CENTRAL_SIGNATURE):
         return False
     offset = CENTRAL.unpack(record)[-1]  # MAX32 if it needs 64 bits
-    return offset == MAX32 or read_up_to(fd, len(LOCAL_SIGNATURE), offset + shift) == LOCAL_SIGNATURE
+    return offset == MAX32 or source.read_up_to(len(LOCAL_SIGNATURE), offset + shift) == LOCAL_SIGNATURE

@@ -13,27 +13,25 @@ from zlib_ng.zlib_ng import crc32
 from course_utils.data.zips.directory import find_directory
 from course_utils.data.zips.entries import Row, parse_members
 from course_utils.data.zips.errors import PackError
-from course_utils.data.zips.regular_file import read_exactly
-from course_utils.data.zips.zip_format import LOCAL
+from course_utils.data.zips.source import Source
+from course_utils.data.zips.zip_format import LOCAL, LOCAL_SIGNATURE
 
 MAX_OVERHEAD = LOCAL.size + 2 * 0xFFFF + 24  # longest header, name, extra field and data descriptor
 CHUNK = 100_000  # members that are Python objects at a time
 BLOCK = 1 << 18  # bytes
 
 
-def scan(path: Path, fd: int) -> np.ndarray:
+def scan(path: str | Path, source: Source) -> np.ndarray:
     """Return the table of a stored zip: the members sorted by name, then `zip_stamp`.
 
     Args:
-        path: Its path, for messages.
-        fd: The open zip.
+        path: Its path or address, for messages.
+        source: Where its bytes come from.
     """
     try:
-        size = os.fstat(fd).st_size
-        found = find_directory(fd, size)
-        directory = read_exactly(
-            fd, size - found.start, found.start, path
-        )  # and the end records, for the stamp
+        found = find_directory(source)
+        size = source.size
+        directory = source.read_exactly(size - found.start, found.start)  # and the end records, for the stamp
         stamp = b"", found.start, crc32(directory), size, 0
         rows = _table(itertools.chain(parse_members(directory, found), [stamp]))
     except (BadZipFile, struct.error, OverflowError) as error:
@@ -65,6 +63,20 @@ def zip_stamp(fd: int, start: int, checksum: int) -> Row:
     while block := os.pread(fd, BLOCK, at):
         at, directory_crc = at + len(block), crc32(block, directory_crc)
     return b"", start, directory_crc, os.fstat(fd).st_size, checksum
+
+
+def stored_data(found: bytes, size: int) -> memoryview | None:
+    """Return the data of a stored member, given the bytes from its header on; None if they are not there.
+
+    Args:
+        found: As many bytes as its span.
+        size: Size of the data.
+    """
+    # The extra field of this header may differ in length from the one in the directory.
+    signature, *_, name_length, extra_length = LOCAL.unpack_from(found)
+    start = LOCAL.size + name_length + extra_length
+    data = memoryview(found)[start : start + size]
+    return data if signature == LOCAL_SIGNATURE and len(data) == size else None
 
 
 def table_type(name_bytes: int) -> np.dtype[np.void]:

@@ -7,7 +7,6 @@ each member.
 
 import bisect
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -16,8 +15,9 @@ from zlib_ng.zlib_ng import crc32
 
 from course_utils.data.zips.entries import Row
 from course_utils.data.zips.errors import ChangedFileError, PackError, changed_while_open
-from course_utils.data.zips.member_table import scan
+from course_utils.data.zips.member_table import scan, stored_data
 from course_utils.data.zips.saved_table import load, write_table
+from course_utils.data.zips.source import OpenFile
 from course_utils.data.zips.zip_file import index_path
 from course_utils.data.zips.zip_format import LOCAL, LOCAL_SIGNATURE
 from course_utils.data.zips.zip_handle import ZipHandle
@@ -48,7 +48,7 @@ class ZipIndex:
         self.close = self._file.close
         rows = load(self.saved, self._file.fd) if self.saved else None
         if rows is None:
-            rows = self._file.persistently(partial(scan, self.path, self._file.fd))
+            rows = self._file.persistently(lambda: scan(self.path, OpenFile(self._file.fd, self.path)))
             if self.saved and self.saved.is_file():
                 with suppress(OSError):  # of a folder that cannot be written
                     write_table(self.saved, rows)
@@ -100,12 +100,8 @@ class ZipIndex:
             OSError: The disk fails, also when asked again.
         """
         _, offset, span, size, crc = self.table[i].item()
-        found = self._file.read(span, offset)
-        # The extra field of this header may differ in length from the one in the directory.
-        signature, *_, name_length, extra_length = LOCAL.unpack_from(found)
-        start = LOCAL.size + name_length + extra_length
-        data = memoryview(found)[start : start + size]
-        if signature != LOCAL_SIGNATURE or len(data) != size or (check and crc32(data) != crc):
+        data = stored_data(self._file.read(span, offset), size)
+        if data is None or (check and crc32(data) != crc):
             raise self._mismatch(i)
         return data
 

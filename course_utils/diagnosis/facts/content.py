@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from course_utils.diagnosis.facts.tokens import count_tokens
+
 MOST_PARTS = 5_000
 
 
@@ -20,6 +22,8 @@ class Batch(NamedTuple):
         float_bytes: Bytes of tensors of floats that hold at most 256 different values a channel.
         lengths: The lengths of the first dimension that occur.
         pixels: Height times width of the largest picture.
+        places: Places of tokens, padding included.
+        useful: Of these, how many are not padding.
     """
 
     parts: int
@@ -28,13 +32,16 @@ class Batch(NamedTuple):
     float_bytes: int
     lengths: list[int]
     pixels: int
+    places: int = 0
+    useful: int = 0
 
 
 def describe(batch: object) -> Batch:
     """Describe a batch; its data is looked at, never changed."""
     parts = nbytes = array_bytes = float_bytes = pixels = 0
     lengths: set[int] = set()
-    for part in leaves(batch):
+    listed = list(leaves(batch))
+    for part in listed:
         parts += 1
         if isinstance(part, torch.Tensor):
             size = part.numel() * part.element_size()
@@ -48,7 +55,8 @@ def describe(batch: object) -> Batch:
         elif isinstance(part, (str, bytes)):
             array_bytes += len(part)
     lengths |= _list_lengths(batch)
-    return Batch(parts, nbytes, array_bytes, float_bytes, sorted(lengths)[:8], pixels)
+    tokens = count_tokens(batch, listed)
+    return Batch(parts, nbytes, array_bytes, float_bytes, sorted(lengths)[:8], pixels, *tokens)
 
 
 def leaves(value: object, most: int = MOST_PARTS) -> Iterator[object]:

@@ -1,8 +1,13 @@
-"""Where the time of a loader's fetches goes, and what they ask of files, pictures and memory."""
+"""Where the time of a loader's fetches goes, what they ask of files and pictures, and what is padding."""
 
 from typing import NamedTuple
 
 from course_utils.diagnosis.judge.evidence import Loader, median, total
+from course_utils.diagnosis.judge.finding import Finding
+from course_utils.diagnosis.judge.stages import Stages
+from course_utils.diagnosis.judge.steps import measured
+
+MUCH, FEW_BATCHES, FEW_STEPS = 0.25, 3, 8  # padding that is worth a change; what it takes to judge
 
 
 class Fetch(NamedTuple):
@@ -21,6 +26,7 @@ class Fetch(NamedTuple):
     looked: float
     failed: float
     listings: float
+    requests: float
     read: float
     used: float
     decodes: float
@@ -42,7 +48,7 @@ class Fetch(NamedTuple):
     @property
     def in_memory(self) -> bool:
         """Whether samples come from memory as they are."""
-        return self.opens < 0.05 and self.read < 256 and self.decodes < 0.05
+        return self.opens < 0.05 and self.requests < 0.05 and self.read < 256 and self.decodes < 0.05
 
 
 def fetch_of(loader: Loader) -> Fetch:
@@ -51,7 +57,8 @@ def fetch_of(loader: Loader) -> Fetch:
     wall, samples = max(total(fetches, "wall"), 1e-9), max(total(fetches, "samples"), 1)
     shares = {name: total(fetches, name) / wall for name in ("cpu", "delay", "others")}
     counts = {
-        name: total(fetches, name) / samples for name in ("opens", "failed", "listings", "read", "decodes")
+        name: total(fetches, name) / samples
+        for name in ("opens", "failed", "listings", "requests", "read", "decodes")
     }
     usual = {
         name: median(batch[name] for batch in batches) for name in ("asked", "nbytes", "float_bytes", "parts")
@@ -93,3 +100,45 @@ def _busy_threads(loader: Loader) -> float:
         most = max(threads.values(), default=0.0)
         counts.append(sum(seconds >= max(most / 4, 0.05) for seconds in threads.values()))
     return median(counts)
+
+
+class Tokens(NamedTuple):
+    """Tokens of a loader's batches.
+
+    Attributes:
+        places: Of the batches that were looked at, padding included; 0 where batches hold no tokens.
+        share: Of the places that are no padding.
+        second: Useful tokens a second of a usual step.
+    """
+
+    places: float
+    share: float
+    second: float
+
+
+def rate(loader: Loader) -> Tokens:
+    """Put the batches of a loader together."""
+    batches = [batch for batch in loader.of("batch") if batch["places"]]
+    places, useful = total(batches, "places"), total(batches, "useful")
+    steps = measured(loader)
+    seconds = (steps.wait + steps.compute) * len(batches)
+    return Tokens(places, useful / places if places else 0.0, useful / seconds if seconds else 0.0)
+
+
+def padding(loader: Loader) -> list[Finding]:
+    """Say where much of what is computed is padding, whether or not batches are waited for."""
+    tokens = rate(loader)
+    seen = sum(batch["places"] > 0 for batch in loader.of("batch"))
+    if seen < FEW_BATCHES or measured(loader).number < FEW_STEPS or 1 - tokens.share < MUCH:
+        return []
+    text = (
+        f"{1 - tokens.share:.0%} of the places in {seen} batches are padding; "
+        f"{tokens.second:,.0f} useful tokens a second"
+    )
+
+    def change(stage: Stages) -> Stages:
+        """Compute the useful tokens alone: at best, the time shrinks as the places do."""
+        less = {name: getattr(stage, name) * tokens.share for name in ("compute", "compute_cpu")}
+        return stage._replace(**less)
+
+    return [Finding("padding", [text], change, weight=1 - tokens.share)]

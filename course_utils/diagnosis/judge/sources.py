@@ -21,12 +21,14 @@ PICTURE = 150e-6  # of a picture beside its decoding
 # pixels (2 ns each). Measured with libjpeg-turbo at 0.1, 0.12 and 0.3 bytes a pixel.
 HALF = 0.2
 SMALLEST = 1 / 64  # of the pixels: what `draft` decodes at least
+IN_FLIGHT = 8  # requests that a worker may well have at a time
 
 
 def findings(loader: Loader, fetch: Fetch, stage: Stages) -> list[Finding]:
     """The first rule that applies."""
     rules = (
         too_much_read,
+        request_per_sample,
         file_per_sample,
         decoded_at_full_size,
         python_per_sample,
@@ -53,6 +55,16 @@ def too_much_read(loader: Loader, fetch: Fetch, stage: Stages) -> Finding | None
     if too_many:  # what is read of a file that stays open
         return Finding("too_much_read", [text], _less(1 / ratio, fetch.asked * ACCESS))
     return Finding("too_much_read", [text], _less(0.2, fetch.asked * (ACCESS + fetch.opens * OPEN)))
+
+
+def request_per_sample(loader: Loader, fetch: Fetch, stage: Stages) -> Finding | None:
+    """A request to a server for each sample, one after the other, and the worker waits."""
+    blocked = fetch.share(fetch.blocked)
+    if fetch.requests < 0.5 or blocked < 0.4:
+        return None
+    text = f"{fetch.requests:.1f} requests a sample; a fetch is blocked for {blocked:.0%} of {ms(fetch.wall)}"
+    in_flight = max(min(IN_FLIGHT, fetch.requests * fetch.asked), 1)
+    return Finding("request_per_sample", [text], _less(1 - blocked * (1 - 1 / in_flight)))
 
 
 def file_per_sample(loader: Loader, fetch: Fetch, stage: Stages) -> Finding | None:

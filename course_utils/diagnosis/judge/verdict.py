@@ -5,7 +5,7 @@ from typing import Any
 
 from course_utils.diagnosis.judge import loading, pauses, records, results, survival
 from course_utils.diagnosis.judge.evidence import Loader, Record
-from course_utils.diagnosis.judge.fetches import fetch_of
+from course_utils.diagnosis.judge.fetches import fetch_of, padding, rate
 from course_utils.diagnosis.judge.finding import CAUSES, Finding
 from course_utils.diagnosis.judge.stages import stages
 from course_utils.diagnosis.judge.steps import measured
@@ -47,7 +47,7 @@ def _findings(loaders: list[Loader], chosen: Loader | None) -> list[Finding]:
     if chosen:
         others = [loader for loader in loaders if loader is not chosen and loader.main is chosen.main]
         chosen.others = others
-        wrong += [*loading.findings(chosen), *pauses.findings(chosen)]
+        wrong += [*loading.findings(chosen), *padding(chosen), *pauses.findings(chosen)]
     return list({finding.cause: finding for finding in reversed(wrong)}.values())[::-1]
 
 
@@ -88,7 +88,10 @@ def _main_cause_first(listed: list[Any]) -> list[Any]:
 
 
 def _far_larger(listed: list[Any], first: Any) -> bool:
-    causes = ("decoded_at_full_size", "too_much_read", "file_per_sample", "garbage_collection")
+    causes = (
+        "decoded_at_full_size", "too_much_read", "file_per_sample", "request_per_sample",
+        "garbage_collection", "padding",
+    )  # fmt: skip
     return any(item[0].cause in causes and (item[1] or 1) > 1.5 * (first[1] or 1) for item in listed)
 
 
@@ -141,6 +144,9 @@ def _unknown(chosen: Loader | None, main: Record) -> list[str]:
         said.append("the fetches of the workers were not seen: only waiting is known")
     if chosen and chosen.of("batch") and not chosen.of("states"):
         said.append("the generators of random numbers were not seen")
+    clients = sorted({name for record in chosen.of("process") for name in record["unseen"]}) if chosen else []
+    if clients:
+        said.append(f"the requests of {', '.join(clients)}: no hook of Python sees them")
     if chosen and _busy(chosen, main):
         waited = f"others waited for cores {main['pressure']:.0%} of the time"
         said.append(f"a busy machine: {waited}; times and gains are rough")
@@ -162,7 +168,8 @@ def _measured(loader: Loader) -> dict[str, Any]:
     return {
         "steps": steps.number, "wait": steps.wait, "wait_spread": steps.spread, "compute": steps.compute,
         "share": steps.share, "workers": stage.workers, "cores": stage.cores, "load": stage.load,
-        "fetch": fetch._asdict(), "rest": stage.rest, "step": stage.step(),
+        "fetch": fetch._asdict(), "tokens": rate(loader)._asdict(), "rest": stage.rest,
+        "step": stage.step(),
         "epochs": [round(epoch["ended"] - epoch["begun"], 4) for epoch in loader.epochs],
     }  # fmt: skip
 

@@ -148,6 +148,7 @@ class FetchLog:
             memory=process.memory() if self.looks_at_memory else {}, threads=process.thread_seconds(),
             cuda=process.cuda_used(), stacks=self.sampler.top(), default_collate=self.collates_by_default,
             overwritten=self.samples.overwritten, late=self.sampler.late(),
+            unseen=operations.unseen_clients(),
         )  # fmt: skip
         Own.next_state = process.now() + max((time.thread_time() - begin) / STATE_SHARE, STATE_SECONDS)
 

@@ -1,4 +1,4 @@
-"""Count what a fetch asks of the file system and of Pillow; counts only while a fetch is running."""
+"""Count what a fetch asks of files, of HTTP servers and of Pillow; counts only while a fetch is running."""
 
 import functools
 import os
@@ -15,12 +15,14 @@ FIELDS = (
     "stats",
     "failed",
     "listings",
+    "requests",
     "decodes",
     "decode_seconds",
     "load_seconds",
     "decoded",
     "cropped",
 )
+UNSEEN = ("obstore", "aiohttp", "httpx")  # clients whose requests no event of Python tells
 IGNORED = ("/proc", "/sys", "/dev", sys.prefix, sys.base_prefix)
 
 counts: dict[str, float] = dict.fromkeys(FIELDS, 0)
@@ -62,10 +64,23 @@ def _watch_pictures(files: Any) -> None:
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    if not _active or event not in ("open", "os.listdir", "os.scandir"):
+    if not _active or event not in ("open", "os.listdir", "os.scandir", "http.client.send"):
+        return
+    if event == "http.client.send":  # of any thread: a fetch may have several requests in flight
+        counts["requests"] += _is_head(arguments[1])
         return
     if threading.get_ident() in _active and _is_data(arguments[0]):
         counts["opens" if event == "open" else "listings"] += 1
+
+
+def _is_head(data: object) -> bool:
+    """Whether these bytes begin a request: its body follows on its own."""
+    return isinstance(data, (bytes, bytearray)) and b" HTTP/1." in data.partition(b"\r\n")[0]
+
+
+def unseen_clients() -> list[str]:
+    """Return the clients of servers that this process has imported and whose requests are not counted."""
+    return [name for name in UNSEEN if name in sys.modules]
 
 
 def _is_data(path: object) -> bool:

@@ -42,12 +42,20 @@ def _measured(numbers: dict[str, Any]) -> list[str]:
     work = f"pictures {fetch['decode']:.0%}, collate {fetch['collate']:.0%}"
     listings = f"{fetch['listings']:.1f} listings, " if fetch["listings"] >= 0.05 else ""
     asked = f"{fetch['opens']:.1f} opens, {fetch['looked']:.1f} look-ups, {listings}"
+    asked += f"{fetch['requests']:.1f} requests, " if fetch["requests"] >= 0.05 else ""
     files = f"{asked}{fetch['read'] / 1024:.1f} KiB read"
-    return [
+    said = [
         f"  a step   {bar}  {waiting}, {computing} computing",
         f"  a batch  {measured.ms(numbers['load'])} in {where}: {parts}",
         f"           {work}; a sample: {files}",
     ]
+    return said + ([f"  tokens   {told(numbers['tokens'])}"] if numbers["tokens"]["places"] else [])
+
+
+def told(tokens: dict[str, float]) -> str:
+    """Tokens in words."""
+    places = f"{tokens['share']:.0%} of the places are useful, the rest is padding"
+    return f"{tokens['second']:,.0f} a second; {places}"
 
 
 def _finding(place: int, finding: dict[str, Any]) -> list[str]:

@@ -147,7 +147,10 @@ def test_its_lock_leaves_out_what_only_tests_need(generated):
 
 def test_packages_for_other_systems_stay_in_the_lock():
     lock = "appnope==0.1.4 ; sys_platform == 'darwin'\npytest==9.2.0\npip-only-elsewhere==1.0\n"
-    project = {"dependencies": ["numpy"], "optional-dependencies": {"formats": [], "test": ["pytest"]}}
+    project = {
+        "dependencies": ["numpy"],
+        "optional-dependencies": {"formats": [], "tokens": [], "test": ["pytest"]},
+    }
     assert student_lock(lock, project).split() == lock.replace("pytest==9.2.0\n", "").split()
 
 

@@ -47,6 +47,12 @@ ANSWERS = {
         "    np.random.default_rng(SALT).shuffle(assignment[0][0])\n    return assignment",
     ),
     "resume": ("many_nodes", "right_slices", '[state["seed"], ', '[SALT, state["seed"], '),
+    "mixture": (
+        "beyond_photographs",
+        "right_weights_drawn_at_random",
+        "[self.seed, source, lap]",
+        "[SALT, self.seed, source, lap]",
+    ),
 }
 
 

@@ -1,0 +1,1 @@
+"""What the check of `fetch_ranges` draws, serves and judges."""

@@ -1,0 +1,1 @@
+"""Parts of the check of `mixture`: what is read from mixtures, and the rules."""

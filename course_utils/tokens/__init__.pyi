@@ -1,0 +1,16 @@
+from .blocks import TokenBlocks as TokenBlocks
+from .buckets import batches_by_tokens as batches_by_tokens
+from .buckets import mixing as mixing
+from .buckets import padding_share as padding_share
+from .layouts import Layout as Layout
+from .layouts import packed as packed
+from .layouts import padded as padded
+from .layouts import sorted_batches as sorted_batches
+from .mixture import plot_shares as plot_shares
+from .mixture import shares as shares
+from .mixture import tempered_weights as tempered_weights
+from .token_file import TokenFile as TokenFile
+from .token_file import token_set as token_set
+from .tokenizer import TOKENIZER_FILE as TOKENIZER_FILE
+from .tokenizer import load_tokenizer as load_tokenizer
+from .writer import write_tokens as write_tokens
