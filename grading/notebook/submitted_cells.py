@@ -64,7 +64,6 @@ def read_cells(
         data, encoding = _parse(raw, findings)
         entries = data["cells"] if "cells" in data else _worksheets(data)
         cells = [_cell(entry) for entry in entries[:MAX_CELLS]]
-        complete = None not in cells and len(entries) <= MAX_CELLS
         if sum(len(cell.source) for cell in cells if cell) > MAX_TEXT:
             raise ValueError(f"its cells have more than {MAX_TEXT} characters")
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
@@ -73,8 +72,11 @@ def read_cells(
         return None
     if encoding not in UTF_8:
         findings.append(Finding("damaged", f"The notebook was saved in the encoding {encoding}."))
-    if not complete:
+    if None in cells:
         findings.append(Finding("damaged", "Some cells have an unknown form; they were left out."))
+    if len(entries) > MAX_CELLS:
+        text = f"The notebook has {len(entries):,} cells; those after the first {MAX_CELLS:,} were left out."
+        findings.append(Finding("damaged", text))
     _compare_frame(data, released, findings)
     return [cell for cell in cells if cell is not None]
 

@@ -62,7 +62,8 @@ def test_every_slot_of_the_timetable_is_long_enough():
         *planned, last = zip(slots, lengths(slots), strict=True)
         assert last[1] == 0
         assert all(length > 0 for _, length in planned)
-        assert not [slot for slot, length in planned if lesson_minutes(COURSE, slot) > length]
+        short = [slot for slot, length in planned if lesson_minutes(COURSE, slot) > length]
+        assert not short, "timetable.toml: lengthen the slot, or name the exercise in its `without`"
 
 
 def test_two_days_hold_every_section_of_the_core():

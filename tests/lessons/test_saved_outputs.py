@@ -83,7 +83,8 @@ def test_no_output_contains_a_local_path(lesson: Lesson):
     for cell in code_cells(read(lesson.solution)):
         for output in cell.outputs:
             told = "\n".join([text_of(output), output.get("evalue", ""), *output.get("traceback", [])])
-            assert not LOCAL_PATH.search(COLOUR.sub("", told)), cell.source
+            remedy = "shorten paths to torch/x.py and <this notebook>"
+            assert not LOCAL_PATH.search(COLOUR.sub("", told)), f"{cell.id}: {remedy}"
 
 
 @NOTEBOOKS
@@ -112,7 +113,8 @@ def test_every_figure_is_described_below_it(lesson: Lesson):
     for cell, *below in (cells[place:] for place in range(len(cells))):
         if cell.cell_type == "code" and any("image/png" in output.get("data", {}) for output in cell.outputs):
             text = next(other.source for other in below if other.cell_type == "markdown")
-            assert re.match(r"\*The (picture|pictures|plot)\b", text), f"{cell.id}: {text[:80]}"
+            begins = re.match(r"\*The (picture|pictures|plot)\b", text)
+            assert begins, f"{cell.id}: begin the cell below with '*The picture: ...*'"
 
 
 def texts(lesson: Lesson) -> Iterator[tuple[str, str]]:

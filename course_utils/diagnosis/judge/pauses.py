@@ -111,7 +111,7 @@ def collection(loader: Loader) -> Finding | None:
     firsts = first_fetches(loader)
     fetches = [fetch for fetch in loader.fetches() if fetch not in firsts]
     inside = total(fetches, "gc") / max(total(fetches, "wall"), 1e-9)
-    waited = measured(loader).share > 0.1
+    waited = inside * measured(loader).share > COLLECTING
     if not (main > COLLECTING and often) and not (inside > 2 * COLLECTING and waited):
         return None
     text = f"{main:.0%} of the time between batches, and {inside:.0%} of a fetch, is collection"

@@ -109,7 +109,7 @@ NOTEBOOKS = {
     "five_thousand_cells": edited(
         lambda nb: nb["cells"].extend([{"cell_type": "raw", "source": "x"}] * 5000),
         ALL_POINTS,
-        "unknown form",
+        "those after the first 2,000",
         *DAMAGED,
     ),
     "five_hundred_invented_exercises": edited(
