@@ -42,14 +42,15 @@ MAY_IMPORT = {
     "course_utils.checks.jpeg_vs_zip": {"checks.core", "checks.world", "data", "storage", "system"},
     "course_utils.checks.multi_worker_handles": {"checks.core", "system"},
     "course_utils.checks.gpu_pipelining": {"checks.core", "checks.world", "fakes", "pipeline"},
-    "course_utils.checks.many_nodes": {"checks.core", "checks.many_nodes._staging", "system"},
+    "course_utils.checks": {"checks.core"},
+    "course_utils.checks.many_nodes": {"checks", "checks.core", "checks.many_nodes._staging", "system"},
     "course_utils.checks.many_nodes._staging": {"checks.core", "system"},
     "course_utils.checks.beyond_photographs": {
         "checks.beyond_photographs._fetching", "checks.beyond_photographs._mixture", "checks.core",
         "checks.world", "system",
     },
     "course_utils.checks.beyond_photographs._fetching": {"checks.core", "checks.world"},
-    "course_utils.checks.beyond_photographs._mixture": {"checks.core", "checks.many_nodes", "system"},
+    "course_utils.checks.beyond_photographs._mixture": {"checks", "checks.core", "system"},
     "course_utils.checks.packed_formats": {
         "checks.core", "checks.world", "format_trials", "system",
     },

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable
 from types import FrameType
@@ -42,7 +43,6 @@ class Exits:
         signal.getsignal = self._get  # type: ignore[assignment]
         self.reader, self.writer = os.pipe()
         os.set_blocking(self.writer, False)
-        signal.set_wakeup_fd(self.writer, warn_on_full_buffer=False)
         if self._get(signal.SIGTERM) == signal.SIG_DFL:
             self.set(signal.SIGTERM, self._handle)
         os.register_at_fork(
@@ -89,7 +89,12 @@ class Exits:
         os.kill(os.getpid(), signal.SIGTERM)
         self.leave(128 + signal.SIGTERM)
 
+    def _in_main(self) -> bool:
+        return os.getpid() == self.owner and threading.current_thread() is threading.main_thread()
+
     def _watch(self) -> None:
+        if self._in_main() and (user := signal.set_wakeup_fd(self.writer, warn_on_full_buffer=False)) != -1:
+            signal.set_wakeup_fd(user)
         if os.getpid() == self.owner and self.stopped.acquire(blocking=False):
             _thread.start_new_thread(self._await_signals, ())
 
@@ -106,6 +111,9 @@ class Exits:
             self.stopped.release()
 
     def _stop_watching(self) -> None:
+        # A signal to the child before `_forget` would be read by the parent: they share the pipe.
+        if self._in_main() and (user := signal.set_wakeup_fd(-1)) != self.writer:
+            signal.set_wakeup_fd(user)
         if os.getpid() == self.owner and self.stopped.locked():
             with contextlib.suppress(OSError):
                 os.write(self.writer, STOP)
@@ -114,7 +122,5 @@ class Exits:
 
     def _forget(self) -> None:
         """A forked process ends as without us."""
-        if (writer := signal.set_wakeup_fd(-1)) != self.writer:
-            signal.set_wakeup_fd(writer)
         if self.get(signal.SIGTERM) == self._handle:
             self.set(signal.SIGTERM, signal.SIG_DFL)

@@ -1,5 +1,7 @@
 """Blocks of the same number of tokens, across the ends of documents."""
 
+import math
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -26,7 +28,7 @@ class TokenBlocks(Dataset[tuple[Tensor, Tensor, Tensor]]):
         self.file, self.block = file, block
 
     def __len__(self) -> int:
-        return -(-(len(self.file.tokens) - 1) // self.block)
+        return math.ceil((len(self.file.tokens) - 1) / self.block)
 
     def __getitem__(self, index: int) -> tuple[Tensor, Tensor, Tensor]:
         if not 0 <= index < len(self):

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from itertools import chain
 
 from course_utils.checks.core import Mistake, environment
-from course_utils.checks.many_nodes._random_orders import expect_random
 from course_utils.checks.many_nodes._resumed_steps import Order, Start, expect_steps, wrong_batch_size
 from course_utils.checks.many_nodes._steps import JobRecord, Training, most_steps
+from course_utils.checks.random_orders import expect_random
 
 
 def expect_orders(trainings: Sequence[Training], records: Sequence[list[JobRecord]]) -> list[list[Order]]:

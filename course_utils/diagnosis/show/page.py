@@ -97,7 +97,7 @@ def _table(numbers: dict[str, Any]) -> str:
         ("opens a sample (Python's)", f"{fetch['opens']:.2f}"),
         ("look-ups a sample, failed", f"{fetch['looked']:.2f}, {fetch['failed']:.2f}"),
         ("listings a sample", f"{fetch['listings']:.2f}"),
-        ("requests a sample (of http.client)", f"{fetch['requests']:.2f}"),
+        ("requests a sample (Python's HTTP client)", f"{fetch['requests']:.2f}"),
         ("read a sample, used", f"{fetch['read'] / 1024:.1f} KiB, {fetch['used'] / 1024:.1f} KiB"),
         ("parts of a batch, bytes", f"{fetch['parts']:.0f}, {fetch['nbytes'] / 2**20:.2f} MiB"),
         ("epochs", ", ".join(measured.ms(seconds) for seconds in numbers["epochs"][:12])),

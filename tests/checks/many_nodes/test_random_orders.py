@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils.checks.core import Mistake
-from course_utils.checks.many_nodes._random_orders import expect_random
+from course_utils.checks.random_orders import expect_random
 
 
 @pytest.mark.parametrize("size", [40, 150])

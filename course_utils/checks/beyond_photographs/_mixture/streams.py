@@ -7,7 +7,7 @@ import numpy as np
 from course_utils.checks.beyond_photographs._mixture.records import NOT_A_NUMBER, Mix, Read
 from course_utils.checks.beyond_photographs._mixture.shares import expect_shares
 from course_utils.checks.core import Attempt, Messages, Mistake, is_unsolved
-from course_utils.checks.many_nodes._random_orders import expect_random
+from course_utils.checks.random_orders import expect_random
 
 mistake = Messages(__name__)
 
