@@ -1,5 +1,6 @@
 """Files of tokens that a check draws: small ones, of which all is known, and a large one with holes."""
 
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ class DrawnFile(NamedTuple):
     @property
     def items(self) -> int:
         """The number of items: each token but the last is an input once."""
-        return -(-(len(self.tokens) - 1) // self.block)
+        return math.ceil((len(self.tokens) - 1) / self.block)
 
     def about(self) -> bytes:
         """Return the content of `tokens.json`."""
