@@ -31,6 +31,7 @@ class Exits:
         self.report, self.owner = report, os.getpid()
         self.reporting, self.stopped = _thread.allocate_lock(), _thread.allocate_lock()
         self.reporter = 0
+        self.masks = threading.local()
         self.set, self.get, self.leave = signal.signal, signal.getsignal, os._exit
 
     def install(self) -> None:
@@ -43,10 +44,11 @@ class Exits:
         signal.getsignal = self._get  # type: ignore[assignment]
         self.reader, self.writer = os.pipe()
         os.set_blocking(self.writer, False)
+        signal.set_wakeup_fd(self.writer, warn_on_full_buffer=False)
         if self._get(signal.SIGTERM) == signal.SIG_DFL:
             self.set(signal.SIGTERM, self._handle)
         os.register_at_fork(
-            before=self._stop_watching, after_in_parent=self._watch, after_in_child=self._forget
+            before=self._before_fork, after_in_parent=self._after_fork, after_in_child=self._forget
         )
         self._watch()
 
@@ -89,12 +91,7 @@ class Exits:
         os.kill(os.getpid(), signal.SIGTERM)
         self.leave(128 + signal.SIGTERM)
 
-    def _in_main(self) -> bool:
-        return os.getpid() == self.owner and threading.current_thread() is threading.main_thread()
-
     def _watch(self) -> None:
-        if self._in_main() and (user := signal.set_wakeup_fd(self.writer, warn_on_full_buffer=False)) != -1:
-            signal.set_wakeup_fd(user)
         if os.getpid() == self.owner and self.stopped.acquire(blocking=False):
             _thread.start_new_thread(self._await_signals, ())
 
@@ -111,9 +108,6 @@ class Exits:
             self.stopped.release()
 
     def _stop_watching(self) -> None:
-        # A signal to the child before `_forget` would be read by the parent: they share the pipe.
-        if self._in_main() and (user := signal.set_wakeup_fd(-1)) != self.writer:
-            signal.set_wakeup_fd(user)
         if os.getpid() == self.owner and self.stopped.locked():
             with contextlib.suppress(OSError):
                 os.write(self.writer, STOP)
@@ -122,5 +116,20 @@ class Exits:
 
     def _forget(self) -> None:
         """A forked process ends as without us."""
+        if (writer := signal.set_wakeup_fd(-1)) != self.writer:
+            signal.set_wakeup_fd(writer)
         if self.get(signal.SIGTERM) == self._handle:
             self.set(signal.SIGTERM, signal.SIG_DFL)
+        self._unblock()
+
+    def _before_fork(self) -> None:
+        """Block the signal: Python would drop one that reaches a child before it has forgotten us."""
+        self.masks.before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+        self._stop_watching()
+
+    def _after_fork(self) -> None:
+        self._watch()
+        self._unblock()
+
+    def _unblock(self) -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, self.masks.before)
