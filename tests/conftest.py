@@ -1,3 +1,4 @@
+import asyncio
 import fcntl
 import os
 import re
@@ -239,3 +240,14 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
         yield browser
         browser.close()
+
+
+@pytest.fixture(autouse=True)
+def loop_of_the_browser_is_hidden(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let tests start event loops of their own: Playwright leaves its loop running in this thread."""
+    loop = None if "browser" in request.fixturenames else asyncio._get_running_loop()
+    if loop:
+        asyncio._set_running_loop(None)
+    yield
+    if loop:
+        asyncio._set_running_loop(loop)

@@ -125,7 +125,7 @@ ONLY_IN = {
         for room in (
             "checks", "cropping", "data", "diagnosis", "distributed", "fakes",
             "loading", "measure", "pipeline", "record", "storage",
-            "system", "threads", "tokens", "training", "video",
+            "system", "threads", "training", "video",
         )
     ),
     # A check looks at no clock; those of `stage` and `fetch_ranges` shorten each sleep.

@@ -6,4 +6,3 @@ from .object_server import ObjectServer as ObjectServer
 from .object_server import Requests as Requests
 from .range_reader import RangeReader as RangeReader
 from .remote_zip import RemoteZip as RemoteZip
-from .store import Store as Store

@@ -1,19 +1,18 @@
 """The index of a stored zip in an object store: the table of lesson 02, by ranges instead of `os.pread`."""
 
-import bisect
 from collections.abc import Callable, Iterable
 from zipfile import BadZipFile
 
 from zlib_ng.zlib_ng import crc32
 
-from course_utils.data.zips.member_table import scan, stored_data
+from course_utils.data.zips.member_table import Members, scan, stored_data
 from course_utils.remote.cached_reader import Reader
 
 TAIL = 1 << 18  # bytes fetched at once from the end, where the directory of a zip lies
 TRIES = 4  # of a member whose checksum is wrong
 
 
-class RemoteZip:
+class RemoteZip(Members):
     """Index of the members of a stored zip, sorted by name; any thread or process may read from it.
 
     Opening it takes a few requests: the end of the zip, its directory if that is longer, and the beginning of
@@ -40,22 +39,7 @@ class RemoteZip:
             rows = scan(reader.url, _RemoteSource(reader, reader.read_at))
         except BadZipFile:  # perhaps damaged on its way
             rows = scan(reader.url, _RemoteSource(reader, reader.read_again))
-        self.table = rows[:-1]
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def name(self, i: int) -> str:
-        """Return the name of member `i`."""
-        name: bytes = self.table[i]["name"]
-        return name.decode()
-
-    def find(self, name: str) -> int:
-        """Return the position of the member with this name; KeyError if there is none."""
-        i = bisect.bisect_left(self.table["name"], name.encode())
-        if i == len(self) or self.name(i) != name:
-            raise KeyError(f"{self.reader.url} has no member {name!r}")
-        return i
+        super().__init__(reader.url, rows[:-1])
 
     def read(self, i: int) -> memoryview:
         """Return the bytes of member `i`, which are read with one request.

@@ -1,4 +1,4 @@
-"""Tokens: a set of documents in a memory map, blocks of them, and what padding and packing compute."""
+"""Tokens: a set of documents in a memory map, and what padding and packing compute."""
 
 import lazy_loader
 

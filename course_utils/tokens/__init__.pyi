@@ -1,4 +1,3 @@
-from .blocks import TokenBlocks as TokenBlocks
 from .buckets import batches_by_tokens as batches_by_tokens
 from .buckets import mixing as mixing
 from .buckets import padding_share as padding_share

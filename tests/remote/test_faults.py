@@ -6,8 +6,9 @@ import threading
 
 import pytest
 
-from course_utils.remote import Fault, ObjectServer, RangeReader, Store
+from course_utils.remote import Fault, ObjectServer, RangeReader
 from tests.remote.served import CONTENT, NAME
+from tests.remote.store import Store
 
 RANGES = [(k * 1500, 1000) for k in range(30)]
 EXPECTED = [CONTENT[offset : offset + length] for offset, length in RANGES]

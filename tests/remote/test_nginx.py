@@ -8,8 +8,9 @@ import zipfile
 
 import pytest
 
-from course_utils.remote import CachedReader, ObjectServer, RangeReader, RemoteZip, Store
+from course_utils.remote import CachedReader, ObjectServer, RangeReader, RemoteZip
 from tests.remote.served import CONTENT, EXPECTED, NAME, RANGES
+from tests.remote.store import Store
 
 NGINX = shutil.which(
     "nginx", path="/usr/sbin:/usr/bin:/sbin:/usr/local/sbin:/usr/local/bin:/opt/homebrew/bin"

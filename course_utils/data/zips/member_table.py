@@ -1,5 +1,6 @@
 """Make the table of the members of a stored zip: where each lies, how large it is, and its checksum."""
 
+import bisect
 import itertools
 import os
 import struct
@@ -19,6 +20,33 @@ from course_utils.data.zips.zip_format import LOCAL, LOCAL_SIGNATURE
 MAX_OVERHEAD = LOCAL.size + 2 * 0xFFFF + 24  # longest header, name, extra field and data descriptor
 CHUNK = 100_000  # members that are Python objects at a time
 BLOCK = 1 << 18  # bytes
+
+
+class Members:
+    """Members of a zip by their places in a table that is sorted by name.
+
+    Args:
+        where: Path or address of the zip, for messages.
+        table: What `scan` returns, without its last row.
+    """
+
+    def __init__(self, where: str | Path, table: np.ndarray) -> None:
+        self._where, self.table = where, table
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def name(self, i: int) -> str:
+        """Return the name of member `i`."""
+        name: bytes = self.table[i]["name"]
+        return name.decode()
+
+    def find(self, name: str) -> int:
+        """Return the position of the member with this name; KeyError if there is none."""
+        i = bisect.bisect_left(self.table["name"], name.encode())
+        if i == len(self) or self.name(i) != name:
+            raise KeyError(f"{self._where} has no member {name!r}")
+        return i
 
 
 def scan(path: str | Path, source: Source) -> np.ndarray:

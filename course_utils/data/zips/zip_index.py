@@ -5,7 +5,6 @@ A stored member is a run of bytes in the file, so a table of offsets and sizes i
 each member.
 """
 
-import bisect
 from contextlib import suppress
 from pathlib import Path
 from zipfile import BadZipFile
@@ -15,7 +14,7 @@ from zlib_ng.zlib_ng import crc32
 
 from course_utils.data.zips.entries import Row
 from course_utils.data.zips.errors import ChangedFileError, PackError, changed_while_open
-from course_utils.data.zips.member_table import scan, stored_data
+from course_utils.data.zips.member_table import Members, scan, stored_data
 from course_utils.data.zips.saved_table import load, write_table
 from course_utils.data.zips.source import OpenFile
 from course_utils.data.zips.zip_file import index_path
@@ -23,7 +22,7 @@ from course_utils.data.zips.zip_format import LOCAL, LOCAL_SIGNATURE
 from course_utils.data.zips.zip_handle import ZipHandle
 
 
-class ZipIndex:
+class ZipIndex(Members):
     """Index of the members of one stored zip, sorted by name; any thread or process may read from it.
 
     Errors of the disk that may pass are retried. A pickle holds the path and what identifies the zip, not the
@@ -53,7 +52,7 @@ class ZipIndex:
                 with suppress(OSError):  # of a folder that cannot be written
                     write_table(self.saved, rows)
         self._rows = rows
-        self.table = rows[:-1]
+        super().__init__(self.path, rows[:-1])
         self._file.stamp = self.stamp = rows[-1].item()
 
     def save(self, saved: str | Path | None = None) -> None:
@@ -64,9 +63,6 @@ class ZipIndex:
     def __reduce__(self) -> tuple[object, tuple[Path, Path | None, Row]]:
         return _open_again, (self.path, self.saved, self.stamp)
 
-    def __len__(self) -> int:
-        return len(self.table)
-
     def fileno(self) -> int:
         """Return the descriptor of the open zip."""
         return self._file.fd
@@ -74,18 +70,6 @@ class ZipIndex:
     def has_changed(self) -> bool:
         """Return whether size or times of the zip differ from those when it was opened."""
         return self._file.has_changed()
-
-    def name(self, i: int) -> str:
-        """Return the name of member `i`."""
-        name: bytes = self.table[i]["name"]
-        return name.decode()
-
-    def find(self, name: str) -> int:
-        """Return the position of the member with this name; KeyError if there is none."""
-        i = bisect.bisect_left(self.table["name"], name.encode())
-        if i == len(self) or self.name(i) != name:
-            raise KeyError(f"{self.path} has no member {name!r}")
-        return i
 
     def read(self, i: int, check: bool = True) -> memoryview:
         """Return the bytes of member `i`, which are read with one `os.pread`.

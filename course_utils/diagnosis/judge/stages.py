@@ -53,7 +53,7 @@ class Stages(NamedTuple):
 
     def scaled(self, share: float) -> "Stages":
         """The stages if a share of the steps did the same."""
-        times = ("load", "load_cpu", "compute", "compute_cpu", "hand_over", "rest", "stall")
+        times = ("load", "load_cpu", "compute", "compute_cpu", "hand_over", "rest", "stall", "lock")
         return self._replace(**{name: getattr(self, name) * share for name in times})
 
     def step(self) -> float:

@@ -39,6 +39,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
     def create(limits: Limits) -> cgroups.Group:
         group = cgroups.create_group(limits)
+        assert all(folder.exists() for folder in group.folders)
         folders.extend(group.folders)
         return group
 
@@ -50,8 +51,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 def test_group_is_gone_when_the_sandbox_has_ended_with_its_processes(made):
     with Sandbox(KIND, (), LIMITS) as sandbox:
         sandbox.run([Step(0, "import os\nfor n in range(9):\n    os.fork()")], {})
-        assert made
-        assert all(folder.exists() for folder in made)
+    assert made
     assert not [folder for folder in made if folder.exists()]
 
 
