@@ -9,14 +9,14 @@ from collections import Counter
 from pathlib import Path
 from types import FrameType
 
-SECONDS = 0.01
-MOST = 120  # stacks: what a thread beside costs stays bounded
+SECONDS, SLOWER = 0.01, 16  # between stacks; twice as long after so many, three times after twice as many
+MOST = 40  # stacks: a thread that wakes up beside one that computes costs 0.2 ms of it
 LIBRARIES = (sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["purelib"], "<frozen")
 OURS = str(Path(__file__).parents[1])
 
 
 class StackSampler:
-    """Looks at one thread every 10 ms while a fetch runs, at most 120 times."""
+    """Looks at one thread while a fetch runs, first every 10 ms, then less often, at most 40 times."""
 
     def __init__(self) -> None:
         self._found: Counter[str] = Counter()
@@ -58,12 +58,12 @@ class StackSampler:
         return statistics.median(self._late) if self._late else 0.0
 
     def _watch(self) -> None:
-        while not self._stopped and sum(self._found.values()) < MOST:
+        while not self._stopped and (count := self._found.total()) < MOST:
             self._running.wait(1)
-            begin = time.monotonic()
-            time.sleep(SECONDS)
+            begin, seconds = time.monotonic(), SECONDS * (1 + count / SLOWER)
+            time.sleep(seconds)
             if self._running.is_set():
-                self._late.append(max(time.monotonic() - begin - SECONDS, 0.0))
+                self._late.append(max(time.monotonic() - begin - seconds, 0.0))
             frame = sys._current_frames().get(self._watched) if self._running.is_set() else None
             if frame and (line := users_line(frame)):
                 self._found[line] += 1
