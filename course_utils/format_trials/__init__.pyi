@@ -1,3 +1,6 @@
+from .array_slices import JoinedSamples as JoinedSamples
+from .array_slices import SliceCosts as SliceCosts
+from .array_slices import slice_costs as slice_costs
 from .corruption import Flip as Flip
 from .corruption import count_flips as count_flips
 from .corruption import flip_samples as flip_samples

@@ -7,14 +7,18 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, ClassVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from course_utils.data import ChangedFileError, open_regular_file
+from course_utils.formats.flat import PackedArray
 from course_utils.formats.sample import RandomAccess, Sample
 
 SCHEMA = pa.schema([("name", pa.string()), ("data", pa.binary()), ("label", pa.int64())])
 ROWS = 50  # per row group and per record batch
+VALUES = 2**16  # per row group of an array
 MAGIC = 8  # bytes before the stream in a file
 
 
@@ -148,3 +152,55 @@ class ArrowMap(RandomAccess):
         if len(batch) != ROWS and number < self._reader.num_record_batches - 1:
             raise ValueError(f"record batch {number} has {len(batch)} rows, not {ROWS}")
         return batch
+
+
+class ArrowArray(PackedArray):
+    """One column in one record batch, mapped into memory: a slice is a view."""
+
+    title = "Arrow (memory map)"
+
+    @classmethod
+    def write(cls, path: Path, values: NDArray[np.uint16]) -> None:
+        """Write one record batch."""
+        batch = pa.record_batch([pa.array(values)], names=["values"])
+        with path.open("xb") as file, pa.ipc.new_file(file, batch.schema) as writer:
+            writer.write_batch(batch)
+
+    def __init__(self, path: Path) -> None:
+        self._values = pa.ipc.open_file(pa.memory_map(str(path))).get_batch(0).column(0)
+
+    def read(self, start: int, stop: int) -> NDArray[np.uint16]:
+        """Return a view of the map."""
+        values: NDArray[np.uint16] = self._values.slice(start, stop - start).to_numpy()
+        return values
+
+    def close(self) -> None:
+        """Unmap the file."""
+        self._values = None
+
+
+class ParquetArray(PackedArray):
+    """One column in row groups of 65,536 values; a slice decodes every group that it touches."""
+
+    title = "Parquet"
+
+    @classmethod
+    def write(cls, path: Path, values: NDArray[np.uint16]) -> None:
+        """Write a column as pyarrow does by default: the numbers of a dictionary, by Snappy."""
+        table = pa.table({"values": values})
+        with path.open("xb") as file:
+            pq.write_table(table, file, row_group_size=VALUES)
+
+    def __init__(self, path: Path) -> None:
+        self._file = pq.ParquetFile(path)
+
+    def read(self, start: int, stop: int) -> NDArray[np.uint16]:
+        """Decode one row group or more, and take a slice."""
+        first = start // VALUES
+        groups = self._file.read_row_groups(range(first, -(-stop // VALUES)))
+        values: NDArray[np.uint16] = groups.column(0).slice(start - first * VALUES, stop - start).to_numpy()
+        return values
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()

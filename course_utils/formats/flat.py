@@ -1,11 +1,16 @@
-"""All bytes in one flat file, and NumPy arrays of offsets and labels beside it: the least that works."""
+"""All bytes in one flat file, and NumPy arrays of offsets and labels beside it: the least that works.
+
+One long array needs neither offsets nor labels: `FlatArray`, and what other formats make of it.
+"""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_utils.formats.open_file import MappedFile, OpenFile, load_array, read_file
 from course_utils.formats.sample import RandomAccess, Sample, require_index
@@ -62,3 +67,57 @@ class FlatMap(FlatFile):
 
     title = "flat file (memory map)"
     opener = MappedFile
+
+
+class PackedArray(ABC):
+    """One long array of unsigned 16-bit integers, such as tokens, in a file: any slice can be read.
+
+    Args:
+        path: File that `write` made.
+
+    Attributes:
+        title: Name of the format for tables.
+    """
+
+    title: ClassVar[str]
+
+    @classmethod
+    @abstractmethod
+    def write(cls, path: Path, values: NDArray[np.uint16]) -> None:
+        """Write an array to a path that does not exist yet."""
+
+    @abstractmethod
+    def __init__(self, path: Path) -> None: ...
+
+    @abstractmethod
+    def read(self, start: int, stop: int) -> NDArray[np.uint16]:
+        """Return the values from `start` to before `stop`, both of them within the array."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the file."""
+
+
+class FlatArray(PackedArray):
+    """The values and nothing else, mapped into memory: a slice is a view."""
+
+    title = "memory map"
+
+    @classmethod
+    def write(cls, path: Path, values: NDArray[np.uint16]) -> None:
+        """Write two bytes for each value."""
+        with path.open("xb") as file:
+            file.write(values.astype("<u2").tobytes())
+
+    def __init__(self, path: Path) -> None:
+        file = OpenFile(path)
+        self._values = file.map().view("<u2")
+        file.close()
+
+    def read(self, start: int, stop: int) -> NDArray[np.uint16]:
+        """Return a view of the map."""
+        return self._values[start:stop]
+
+    def close(self) -> None:
+        """Unmap the file."""
+        self._values = np.empty(0, np.uint16)

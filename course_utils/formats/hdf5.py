@@ -6,7 +6,9 @@ from typing import ClassVar
 
 import h5py
 import numpy as np
+from numpy.typing import NDArray
 
+from course_utils.formats.flat import PackedArray
 from course_utils.formats.sample import RandomAccess, Sample, require_index
 
 
@@ -101,3 +103,28 @@ class CheckedHdf5(FlatHdf5):
 
     title = "HDF5 (flat, Fletcher-32)"
     checksums = True
+
+
+class Hdf5Array(PackedArray):
+    """One data set, whose values lie in one piece."""
+
+    title = "HDF5"
+
+    @classmethod
+    def write(cls, path: Path, values: NDArray[np.uint16]) -> None:
+        """Write one data set without chunks."""
+        with h5py.File(path, "x") as file:
+            file["values"] = values
+
+    def __init__(self, path: Path) -> None:
+        self._file = h5py.File(path)
+        self._values = self._file["values"]
+
+    def read(self, start: int, stop: int) -> NDArray[np.uint16]:
+        """Read one slice of the data set."""
+        values: NDArray[np.uint16] = self._values[start:stop]
+        return values
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()

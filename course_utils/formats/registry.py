@@ -1,9 +1,11 @@
 """The formats of this room, those that are installed here, and what the others need."""
 
+import contextlib
 import importlib
 import shutil
 from typing import NamedTuple
 
+from course_utils.formats.flat import PackedArray
 from course_utils.formats.sample import PackedFormat
 
 COMMANDS = ("mksquashfs", "unsquashfs")
@@ -23,6 +25,12 @@ FORMATS = (
     ("tfrecord", "TfRecord"),
     ("arrayrecord", "ArrayRecord"),
     ("single_files", "Squashfs"),
+)
+ARRAYS = (
+    ("flat", "FlatArray"),
+    ("hdf5", "Hdf5Array"),
+    ("arrow", "ArrowArray"),
+    ("arrow", "ParquetArray"),
 )
 
 
@@ -51,4 +59,13 @@ def find_formats() -> Formats:
             found.missing[name] = f"no module {error.name}: pip install 'feeding-the-gpu[formats]'"
         else:
             found.installed[name] = kind
+    return found
+
+
+def find_arrays() -> list[type[PackedArray]]:
+    """Import every format for one long array whose library is installed, the memory map first."""
+    found = []
+    for module, name in ARRAYS:
+        with contextlib.suppress(ModuleNotFoundError):
+            found.append(getattr(importlib.import_module(f"course_utils.formats.{module}"), name))
     return found

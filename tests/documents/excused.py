@@ -59,7 +59,7 @@ NOT_RUN = {
     # CONTRIBUTING.md
     "make test TESTS=tests/storage": "takes a minute, and CI runs these tests",
     'make test TESTS="tests/test_names.py tests/checks -k reversed_labels"': EXAMPLE,
-    'WHOLE_BANK=yes make proofs TESTS="tests/lessons/test_answers.py -k reversed_labels"': EXAMPLE,
+    'WHOLE=yes make proofs TESTS="tests/lessons/test_answers.py -k reversed_labels"': EXAMPLE,
     'make proofs TESTS="tests/checks/test_bank_seeds.py -k reversed_labels" SEEDS=200': EXAMPLE,
     "uv pip compile --universal --python-version 3.11 --extra test --extra grading --extra formats "
     "--extra tokens --extra book --extra crops --no-annotate --no-header pyproject.toml "

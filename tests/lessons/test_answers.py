@@ -1,6 +1,6 @@
 """Answers of the bank, graded by `nbgrader autograde` as a teacher does it.
 
-The right ones are there, and some wrong ones, each with another mistake; with WHOLE_BANK=yes, all.
+The right ones are there, and some wrong ones, each with another mistake; with WHOLE=yes, all.
 """
 
 import os
@@ -21,8 +21,8 @@ from tests.lessons.submissions import hand_in, rows
 
 # `make test` judges the bank in process (tests/checks), and `make proofs` with several draws.
 pytestmark = pytest.mark.proof
-MOST = 5  # right answers to an exercise: a submission holds one, and takes seconds
-FEW = 3  # wrong ones; and right ones where a check starts many processes
+MOST = 3  # right answers to an exercise: a submission holds one, and takes seconds
+FEW = 2  # wrong ones; and right ones where a check starts many processes
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -77,7 +77,7 @@ def grade_bank(lesson: Lesson, course: Path) -> Marks:
 
 def submissions(lesson: Lesson) -> list[list[Answer]]:
     """Return rows of answers: right ones to each exercise, then wrong ones, each with another mistake."""
-    if os.environ.get("WHOLE_BANK"):
+    if os.environ.get("WHOLE"):
         return rows(lesson)
     chosen, taken = [], {}
     for answer in sorted(answers(lesson.module_name), key=lambda answer: answer.mistake is not None):

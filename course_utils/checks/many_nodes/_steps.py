@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any, TypedDict
 
 from course_utils.checks.core import Mistake, ProcessStates, environment, type_name
+from course_utils.checks.saved_states import NOT_JSON, state_text
 
 LONGEST_STATE = 300  # characters
 MANY_JOBS = 200  # so that a state that grows by three characters a job, or two epochs, becomes too long
-NOT_JSON = "null"
 _ENDED = object()
 
 
@@ -133,14 +133,6 @@ def describe(pair: object) -> tuple[StepRecord, object]:
 def is_malformed(step: StepRecord) -> bool:
     """Return whether a step is no pair, or its state cannot be saved."""
     return bool(step["problem"]) or step["state"] == NOT_JSON
-
-
-def state_text(state: object) -> str:
-    """Return a state as JSON; that of null if it cannot be written."""
-    try:
-        return environment.json.dumps(state)
-    except (TypeError, ValueError, RecursionError):
-        return NOT_JSON
 
 
 def expect_bounded(state: str) -> None:

@@ -30,8 +30,8 @@ from course_utils.checks.many_nodes._steps import (
     is_malformed,
     most_steps,
     state_after_jobs,
-    state_text,
 )
+from course_utils.checks.saved_states import state_text
 from course_utils.system import in_child
 
 # The trainings by number. The first three have one rank and are never resumed.

@@ -7,7 +7,7 @@ from pathlib import Path
 import matplotlib as mpl
 
 from course_utils.figures import use_course_style
-from tests.bench.crop_record.ratios import LIMITS, by_name, loaders, short_name
+from tests.bench.crop_record.ratios import LIMITS, limits, loaders, short_name
 from tests.bench.recording.spread import Spread
 
 # Both have a contrast of more than 3 to 1 with white and with black.
@@ -56,11 +56,9 @@ def _draw(panel: mpl.axes.Axes, record: dict, output: str) -> None:
             ecolor=mpl.rcParams["text.color"],
             label=f"{column} page cache",
         )
-    limits = by_name(record)
-    for style, (name, told) in zip(("-", "--"), LIMITS.items(), strict=True):
-        if name in limits:
-            speed = Spread.of(limits[name]["warm"]).median
-            panel.axvline(speed, linestyle=style, color=mpl.rcParams["text.color"], label=f"limit: {told}")
+    for style, (name, speed) in zip(("-", "--", ":"), limits(record).items(), strict=False):
+        colour = mpl.rcParams["text.color"]
+        panel.axvline(speed.median, linestyle=style, color=colour, label=f"limit: {LIMITS[name]}")
     panel.set_yticks(range(len(rows)), [short_name(row["loader"]) for row in rows])
     panel.invert_yaxis()
     panel.set(title=TITLES[output], xlabel=f"images per second on {record['cores']} cores")

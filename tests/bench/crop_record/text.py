@@ -3,9 +3,8 @@
 import statistics
 
 from tests.bench.crop_record.ratios import (
-    LIMITS,
-    by_name,
     limit_ratio,
+    limits,
     loaders,
     own_ratio,
     short_name,
@@ -15,6 +14,12 @@ from tests.bench.recording.spread import Spread
 
 OUTPUTS = {"uint8": "uint8", "float32": "normalised float32"}
 COLUMNS = ("warm", "cold")
+DONE = {
+    "limit: crops alone": "decodes with libjpeg-turbo the rows and columns that such crops need, and resizes "
+    "them with PyTorch",
+    "limit: what crops need": "decodes only the rows and columns that such crops need",
+    "limit: simplejpeg alone": "decodes whole images",
+}
 
 PAGE = """\
 # Loaders that crop full-size photographs
@@ -27,16 +32,15 @@ Measured without a GPU, by the authors of `FastLoader`.
 
 {verdicts}
 
-![Bars of images per second for each loader and lines for the two limits, as in the table.]({figure})
+![Bars of images per second for each loader, as in the table, and lines for the limits.]({figure})
 
 | loader | batch | warm, images/s | warm, of the limit | cold, of the limit | first batch, s |
 |---|---|---|---|---|---|
 {rows}
 
-The *limit* is libjpeg-turbo alone, on files in memory, in one process per core, when it decodes only the \
-rows and columns that such crops need: {needed} images/s. Decoding whole images in the same way reaches \
-{whole} images/s. Both resize nothing. Ratios are those of one round each. {cache} *First batch* includes \
-importing the library and starting workers. {compiled}{crops}{missing}
+A *limit* is a loop over files in memory, without a loader, in one process per core. {limits} Ratios are \
+those of one round each. {cache} *First batch* includes importing the library and starting workers. \
+{compiled}{crops}{missing}
 
 Made by `python -m tests.bench.crops --record`.
 """
@@ -44,8 +48,6 @@ Made by `python -m tests.bench.crops --record`.
 
 def page(record: dict, figure: str) -> str:
     """Return the book's page."""
-    limits = {name: Spread.of(row["warm"]).text(0) for name, row in by_name(record).items() if name in LIMITS}
-    needed, whole = (limits.get(name, "(not measured)") for name in LIMITS)
     return PAGE.format_map(
         _common(record)
         | {
@@ -54,11 +56,16 @@ def page(record: dict, figure: str) -> str:
             "rows": "\n".join(
                 _page_row(record, row) for output in OUTPUTS for row in loaders(record, output)
             ),
-            "needed": needed,
-            "whole": whole,
+            "limits": _limits(record),
             "compiled": _compiled(record),
         }
     )
+
+
+def _limits(record: dict) -> str:
+    """Return what the limits do, and how fast."""
+    told = [f"{DONE[name]}: {speed.text(0)} images/s" for name, speed in limits(record).items()]
+    return f"The one that the table compares with {'; another one '.join(told)}."
 
 
 def _compiled(record: dict) -> str:

@@ -2,7 +2,7 @@
 
 In `python -m tests.grading.modes.sample KIND EACH`, KIND is `system` or `package`, whose bubblewrap starts
 the sandboxes. Of each exercise (EACH is `check`) or of each lesson (`lesson`) there is a right answer and a
-wrong one; with WHOLE_BANK=yes, all are graded.
+wrong one; with WHOLE=yes, all are graded.
 """
 
 import json
@@ -29,7 +29,7 @@ def sample(each: str) -> Iterator[Answer]:
     bank = [
         answer for lesson in LESSONS for answer in answers(lesson.module_name) if not answer.missing_command
     ]
-    if os.environ.get("WHOLE_BANK"):
+    if os.environ.get("WHOLE"):
         yield from bank
         return
     for name in dict.fromkeys(getattr(answer, each) for answer in bank):

@@ -16,7 +16,7 @@ from tests.grading.ordinary_user import missing, run_as_ordinary_user
 KINDS = [kind for kind in backends.KINDS if backends.works(kind)]
 LIMITS = Limits(cell_seconds=60, memory_mb=240, file_mb=64)
 pytestmark = pytest.mark.skipif(not KINDS, reason="no sandbox works here")
-WAIT = "\nimport time\ntime.sleep(20)"
+WAIT = "\nimport time\ntime.sleep(50)"
 # Each uses 300 MB in pieces that no other limit refuses.
 HOGS = {
     "memory_files": """

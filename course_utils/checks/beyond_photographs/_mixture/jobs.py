@@ -7,17 +7,12 @@ from typing import Any, TypedDict
 import numpy as np
 
 from course_utils.checks.beyond_photographs._mixture.records import Mix, Read, build, read
-from course_utils.checks.core import (
-    AttemptOf,
-    ProcessStates,
-    attempt,
-    environment,
-)
+from course_utils.checks.core import AttemptOf, ProcessStates, attempt, environment
+from course_utils.checks.saved_states import NOT_JSON, state_text
 from course_utils.system import in_child
 
 MANY = 4000  # samples of a small mixture: a state that grows by 2 characters an order becomes too long
 TINY: Mix = {"sizes": [3, 4], "weights": [0.6, 0.4], "seed": 7}
-NOT_JSON = ""
 
 
 class Job(TypedDict):
@@ -178,11 +173,3 @@ def read_late(mixture: Callable[..., Any]) -> Late:
     found = read(made.samples(0, 1), MANY + 1)
     count = len(found["pairs"])
     return {"count": count, "state": state_text(made.state(MANY)) if count > MANY else NOT_JSON}
-
-
-def state_text(state: object) -> str:
-    """Return a state as JSON; an empty text if it cannot be written."""
-    try:
-        return environment.json.dumps(state)
-    except (TypeError, ValueError, RecursionError):
-        return NOT_JSON

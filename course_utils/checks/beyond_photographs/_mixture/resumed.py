@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from course_utils.checks.beyond_photographs._mixture.jobs import (
     MANY,
-    NOT_JSON,
     TINY,
     JobRecord,
     Late,
@@ -14,6 +13,7 @@ from course_utils.checks.beyond_photographs._mixture.places import expect_place
 from course_utils.checks.beyond_photographs._mixture.records import Read
 from course_utils.checks.beyond_photographs._mixture.streams import expect_form
 from course_utils.checks.core import Messages, Mistake, is_unsolved, value_of
+from course_utils.checks.saved_states import NOT_JSON
 
 mistake = Messages(__name__)
 

@@ -1,0 +1,53 @@
+"""Every format for one long array returns the slices that were written."""
+
+import importlib
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from course_utils.formats import find_arrays
+from course_utils.formats.registry import ARRAYS
+
+FOUND = {kind.__name__: kind for kind in find_arrays()}
+KINDS = [
+    pytest.param(
+        FOUND.get(name),
+        marks=[] if name in FOUND else [pytest.mark.skip(f"the library of {name} is not installed")],
+        id=name,
+    )
+    for _, name in ARRAYS
+]
+VALUES = np.random.default_rng(0).integers(0, 2**16, 150_000).astype(np.uint16)  # more than two row groups
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_slices_are_those_written(kind, tmp_path):
+    kind.write(tmp_path / "array", VALUES)
+    with closing(kind(tmp_path / "array")) as reader:
+        for start, stop in [(0, 150_000), (0, 1), (149_999, 150_000), (65_536, 131_072), (65_530, 131_080)]:
+            found = reader.read(start, stop)
+            assert found.dtype == np.uint16
+            np.testing.assert_array_equal(found, VALUES[start:stop])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_existing_array_is_not_overwritten(kind, tmp_path):
+    kind.write(tmp_path / "array", VALUES[:10])
+    before = (tmp_path / "array").read_bytes()
+    with pytest.raises(OSError, match="exist"):
+        kind.write(tmp_path / "array", VALUES[:20])
+    assert (tmp_path / "array").read_bytes() == before
+
+
+def test_memory_map_comes_first_and_needs_no_library(monkeypatch):
+    def without_libraries(name: str) -> object:
+        if name.endswith(("arrow", "hdf5")):
+            raise ModuleNotFoundError(name)
+        return real(name)
+
+    from course_utils.formats import registry
+
+    real = importlib.import_module
+    monkeypatch.setattr(registry.importlib, "import_module", without_libraries)
+    assert [kind.__name__ for kind in find_arrays()] == ["FlatArray"]
