@@ -54,7 +54,8 @@ class SliceCosts:
             and the highest.
         calls: Mean number of system calls that read, those of C libraries included; None where the system
             does not tell.
-        read_bytes: Mean number of bytes that these returned. Memory maps read without a call.
+        read_bytes: Mean number of bytes that these returned. Memory maps read without a call, and so do
+            readers where they kept what they read before: HDF5 keeps 64 KiB.
     """
 
     seconds: float
@@ -74,7 +75,12 @@ def slice_costs(
         readers: Those to compare, by name; the times are those of the first.
         slices: Start and end of each.
         rounds: How often all are read, after a first round that counts the calls.
+
+    Raises:
+        ValueError: There is no reader, no slice or no round.
     """
+    if not readers or not slices or rounds < 1:
+        raise ValueError("give at least one reader, one slice and one round")
     counts = {name: _counted(reader, slices) for name, reader in readers.items()}
     seconds: dict[str, list[float]] = {name: [] for name in readers}
     for _ in range(rounds):

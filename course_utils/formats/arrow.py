@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from course_utils.data import ChangedFileError, open_regular_file
-from course_utils.formats.flat import PackedArray
+from course_utils.formats.flat import PackedArray, require_uint16
 from course_utils.formats.sample import RandomAccess, Sample
 
 SCHEMA = pa.schema([("name", pa.string()), ("data", pa.binary()), ("label", pa.int64())])
@@ -162,20 +162,23 @@ class ArrowArray(PackedArray):
     @classmethod
     def write(cls, path: Path, values: NDArray[np.uint16]) -> None:
         """Write one record batch."""
-        batch = pa.record_batch([pa.array(values)], names=["values"])
+        batch = pa.record_batch([pa.array(require_uint16(values))], names=["values"])
         with path.open("xb") as file, pa.ipc.new_file(file, batch.schema) as writer:
             writer.write_batch(batch)
 
     def __init__(self, path: Path) -> None:
+        super().__init__(path)
         self._values = pa.ipc.open_file(pa.memory_map(str(path))).get_batch(0).column(0)
 
     def read(self, start: int, stop: int) -> NDArray[np.uint16]:
         """Return a view of the map."""
+        self.require_open()
         values: NDArray[np.uint16] = self._values.slice(start, stop - start).to_numpy()
         return values
 
     def close(self) -> None:
         """Unmap the file."""
+        super().close()
         self._values = None
 
 
@@ -187,15 +190,17 @@ class ParquetArray(PackedArray):
     @classmethod
     def write(cls, path: Path, values: NDArray[np.uint16]) -> None:
         """Write a column as pyarrow does by default: the numbers of a dictionary, by Snappy."""
-        table = pa.table({"values": values})
+        table = pa.table({"values": require_uint16(values)})
         with path.open("xb") as file:
             pq.write_table(table, file, row_group_size=VALUES)
 
     def __init__(self, path: Path) -> None:
+        super().__init__(path)
         self._file = pq.ParquetFile(path)
 
     def read(self, start: int, stop: int) -> NDArray[np.uint16]:
         """Decode one row group or more, and take a slice."""
+        self.require_open()
         first = start // VALUES
         groups = self._file.read_row_groups(range(first, -(-stop // VALUES)))
         values: NDArray[np.uint16] = groups.column(0).slice(start - first * VALUES, stop - start).to_numpy()
@@ -203,4 +208,5 @@ class ParquetArray(PackedArray):
 
     def close(self) -> None:
         """Close the file."""
+        super().close()
         self._file.close()

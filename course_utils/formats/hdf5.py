@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from course_utils.formats.flat import PackedArray
+from course_utils.formats.flat import PackedArray, require_uint16
 from course_utils.formats.sample import RandomAccess, Sample, require_index
 
 
@@ -113,18 +113,22 @@ class Hdf5Array(PackedArray):
     @classmethod
     def write(cls, path: Path, values: NDArray[np.uint16]) -> None:
         """Write one data set without chunks."""
+        native = require_uint16(values)
         with h5py.File(path, "x") as file:
-            file["values"] = values
+            file["values"] = native
 
     def __init__(self, path: Path) -> None:
+        super().__init__(path)
         self._file = h5py.File(path)
         self._values = self._file["values"]
 
     def read(self, start: int, stop: int) -> NDArray[np.uint16]:
         """Read one slice of the data set."""
+        self.require_open()
         values: NDArray[np.uint16] = self._values[start:stop]
         return values
 
     def close(self) -> None:
         """Close the file."""
+        super().close()
         self._file.close()

@@ -72,3 +72,9 @@ def test_where_nothing_is_counted_the_counts_are_none(flat, monkeypatch):
     monkeypatch.setattr("course_utils.format_trials.array_slices._counters", lambda: None)
     cost = slice_costs({"flat": flat}, [(0, 5)], rounds=1)["flat"]
     assert (cost.calls, cost.read_bytes) == (None, None)
+
+
+def test_nothing_to_compare_is_an_error():
+    for readers, slices, rounds in (({}, [(0, 1)], 1), ({"one": None}, [], 1), ({"one": None}, [(0, 1)], 0)):
+        with pytest.raises(ValueError, match="at least one"):
+            slice_costs(readers, slices, rounds)
