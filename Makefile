@@ -39,7 +39,7 @@ LAB_OPTIONS = --ip=$(HOST) --port=$(PORT) $(if $(filter no,$(BROWSER)),--no-brow
               --LanguageServerManager.autodetect=False --ServerApp.root_dir="$(CURDIR)" \
               --LabApp.default_url="/lab/tree/$(PAGE)"
 
-.PHONY: help lab serve update check test proofs release students collect grade progress feedback export data record bench book diagnosis packages clean options
+.PHONY: help lab serve update check test proofs repeats clinic release students collect grade progress feedback export data record bench book diagnosis packages clean options
 .DEFAULT_GOAL := help
 # The prerequisites of lab are steps in this order.
 .NOTPARALLEL:
@@ -77,9 +77,14 @@ check: $(READY)  ## lint, types and the quick tests, in about a minute: before e
 test: $(READY) data  ## all tests, every lesson included (TESTS="tests/test_paths.py" for some, JOBS=3 at once)
 	@$(RUN) pytest -n $(JOBS) $(TESTS)
 
-proofs: $(READY) data  ## what repeats or takes minutes: the bank through nbgrader, a class under kills (30 minutes)
+proofs: repeats $(if $(TESTS),,clinic)  ## what repeats or takes minutes: the bank through nbgrader, a class under kills (30 minutes)
+
+repeats: $(READY) data
 	@$(RUN) pytest -n $(JOBS) -m proof $(if $(SEEDS),--seeds $(SEEDS)) $(TESTS)
-	@$(if $(TESTS),,$(RUN) pytest -n 0 -m alone tests/diagnosis)
+
+# By themselves: they measure.
+clinic: $(READY)
+	@$(RUN) pytest -n 0 -m alone $(or $(TESTS),tests/diagnosis)
 
 release: $(READY)  ## notebooks/, generated afresh from solutions/ (FORCE=yes where somebody has worked in notebooks/)
 	@$(RUN) python -m grading.nbgrader_plugins.release $(if $(filter yes,$(FORCE)),--force)

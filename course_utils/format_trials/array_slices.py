@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 from typing import Protocol
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_utils.formats import RandomAccess
+from course_utils.system import io_counters
 
 
 class Slices(Protocol):
@@ -106,21 +106,14 @@ def _timed(reader: Slices, start: int, stop: int) -> float:
 
 def _counted(reader: Slices, slices: Sequence[tuple[int, int]]) -> tuple[float | None, float | None]:
     """Return the calls and bytes of a slice, less those of looking at the counters."""
-    looked, before = _counters(), _counters()
+    looked, before = io_counters(), io_counters()
     for start, stop in slices:
         reader.read(start, stop)
-    after = _counters()
+    after = io_counters()
     if not (looked and before and after):
         return None, None
-    calls, size = ((c - b - (b - a)) / len(slices) for a, b, c in zip(looked, before, after, strict=True))
+    calls, size = (
+        (after[name] - before[name] - (before[name] - looked[name])) / len(slices)
+        for name in ("syscr", "rchar")
+    )
     return calls, size
-
-
-def _counters() -> tuple[int, int] | None:
-    """Return how often this process has read and how many bytes; None where the system does not tell."""
-    try:
-        lines = Path("/proc/self/io").read_text().splitlines()
-    except OSError:
-        return None
-    found = dict(line.split(": ") for line in lines)
-    return int(found["syscr"]), int(found["rchar"])

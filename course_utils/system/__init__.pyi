@@ -12,6 +12,7 @@ from .fork import ChildDiedError as ChildDiedError
 from .fork import fork_by_default as fork_by_default
 from .fork import in_child as in_child
 from .fork import waiting_child as waiting_child
+from .io_counters import io_counters as io_counters
 from .memory import NotMeasurableError as NotMeasurableError
 from .memory import dirtied_bytes as dirtied_bytes
 from .memory import peak_growth as peak_growth

@@ -27,8 +27,17 @@ def test_two_orders_of_the_same_samples_differ():
     first, second = Order(64), Order(64)
     first.add(list(range(64)))
     second.add(list(range(63, -1, -1)))
-    assert first.order != second.order
-    assert first.samples == second.samples
+    told, reversed_ = first.summary(), second.summary()
+    assert told["order"] != reversed_["order"]
+    assert told["samples_hash"] == reversed_["samples_hash"]
+
+
+def test_an_order_takes_whatever_a_sampler_yields():
+    order = Order(10)
+    for batch in ([0, 1], 2, [np.int64(3), np.int64(4)], torch.tensor([5, 6]), [[7], [8]], ["a", "b"], []):
+        order.add(batch)
+    assert order.summary()["count"] == 11
+    assert order.summary()["missing"] == 1
 
 
 def test_generators_are_found_wherever_a_dataset_holds_them():

@@ -16,7 +16,7 @@ from tests.grading.scoring.single_answer import LESSON_OF, grade_answer
 from tests.grading.toy_course import cell_of
 
 pytestmark = pytest.mark.proof
-LIMITS = Limits(cell_seconds=10, exercise_seconds=20)
+SHORT = Limits(cell_seconds=10, exercise_seconds=20)
 LESSON = "gpu_pipelining"
 LEFT_BEHIND = {
     "child_answers_for_later_checks": SOCKET
@@ -83,13 +83,20 @@ RIGHT = {one.check: one for lesson in LESSON_OF for one in reversed(answers(less
 
 
 @pytest.fixture(scope="module")
+def short_sandboxes() -> Iterator[Sandboxes]:
+    """They end soon what never answers."""
+    with Sandbox(KIND, limits=SHORT) as first, Sandbox(KIND, limits=SHORT) as second:
+        yield first, second
+
+
+@pytest.fixture(scope="module")
 def sandboxes() -> Iterator[Sandboxes]:
-    with Sandbox(KIND, limits=LIMITS) as first, Sandbox(KIND, limits=LIMITS) as second:
+    with Sandbox(KIND) as first, Sandbox(KIND) as second:
         yield first, second
 
 
 @pytest.mark.parametrize("name", LEFT_BEHIND)
-def test_first_answer_earns_nothing_for_later_ones(sandboxes, name):
+def test_first_answer_earns_nothing_for_later_ones(short_sandboxes, name):
     lesson, right, wrong = Lesson(LESSON_OF[LESSON]), {}, {}
     for answer in answers(LESSON):
         if answer.mistake not in ("crash", "not_written_yet"):
@@ -99,7 +106,7 @@ def test_first_answer_earns_nothing_for_later_ones(sandboxes, name):
     cell_of(notebook, f"{first}_answer").source = right[first] + LEFT_BEHIND[name]
     for check in others:
         cell_of(notebook, f"{check}_answer").source = wrong[check]
-    found = examine(sandboxes, lesson, notebook, lesson.files(), 1).exercises
+    found = examine(short_sandboxes, lesson, notebook, lesson.files(), 1).exercises
     assert {check: found[check]["points"] for check in others} == dict.fromkeys(others, 0)
     assert "grader fault" not in {exercise["status"] for exercise in found.values()}
 

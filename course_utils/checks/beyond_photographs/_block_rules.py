@@ -211,7 +211,8 @@ def expect_large(large: Mapping[str, Any], found: Mapping[str, Any]) -> None:
         {place: row for place, row in large["later"]},
     )
     items = [0, *large["asked"]]
-    values = {"count": LARGE_COUNT, "megabytes": (found["read"] or 0) // 1_000_000}
+    read, grown = found["read"] or 0, found["grown"] or 0
+    values = {"count": LARGE_COUNT, "read": read // 1_000_000, "grown": grown // 1_000_000}
     for item, record in zip(items, found["items"], strict=True):
         start = item * large["block"]
         place = max(start - 30, 0)
@@ -223,5 +224,11 @@ def expect_large(large: Mapping[str, Any], found: Mapping[str, Any]) -> None:
         wrong = [not np.array_equal(*pair) for pair in zip(arrays, fresh, strict=True)]
         is_stale = any(was and np.array_equal(*pair) for was, *pair in zip(wrong, arrays, stale, strict=True))
         mistake.raise_first({"reads_everything.early": is_stale, "far_item": any(wrong)}, item=item, **values)
-    is_much = (found["read"] or 0) > LARGE_COUNT
-    mistake.raise_first({"reads_everything.bytes": is_much, "shared_handle": found["moved"]}, **values)
+    mistake.raise_first(
+        {
+            "reads_everything.bytes": read > LARGE_COUNT,
+            "reads_everything.memory": grown > LARGE_COUNT,
+            "shared_handle": found["moved"],
+        },
+        **values,
+    )

@@ -121,12 +121,3 @@ def write_tokens(path: Path, place: int, tokens: np.ndarray) -> None:
     with path.open("r+b") as file:
         file.seek(2 * place)
         file.write(tokens.astype("<u2").tobytes())
-
-
-def bytes_read() -> int | None:
-    """Return how many bytes this process has asked files for; None where the system does not tell."""
-    try:
-        fields = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
-    except OSError:
-        return None
-    return int(fields["rchar"])

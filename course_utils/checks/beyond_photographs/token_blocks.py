@@ -2,8 +2,9 @@
 
 Whether a file is read before an item is asked for is judged by what no early reader can know: the check
 writes other tokens over a later item once the first one has been returned. A file that is read whole for each
-item is seen by the bytes that the process reads, on Linux; a copy of a memory map, made each time, is not
-seen. Two processes share a handle if reading in one moves the position in the other.
+item is seen by the bytes that the process reads, and a memory map that is copied for each item by the memory
+that this takes beyond an item of a small file, both on Linux. Two processes share a handle if reading in one
+moves the position in the other.
 """
 
 import operator
@@ -18,14 +19,13 @@ from course_utils.checks import core
 from course_utils.checks.beyond_photographs._token_files import (
     BIN,
     DrawnFile,
-    bytes_read,
     draw_files,
     draw_large,
     files_of,
     write_large,
     write_tokens,
 )
-from course_utils.system import file_positions, in_child
+from course_utils.system import file_positions, in_child, io_counters, peak_growth
 
 LARGE = "large"
 
@@ -40,12 +40,13 @@ class Item(TypedDict):
 class Large(TypedDict):
     """Items of a large file: the first, one whose tokens change after that, one that a child reads.
 
-    `read` are the bytes that the process read meanwhile, None if unknown; `moved` says whether the child
-    moved the position of a handle.
+    `read` are the bytes that the process read meanwhile, and `grown` those of memory that an item took more
+    than one of a small file; None if unknown. `moved` says whether the child moved the position of a handle.
     """
 
     items: list[Item]
     read: int | None
+    grown: int | None
     moved: bool
 
 
@@ -82,7 +83,8 @@ def probe(inputs: core.Inputs, dataset_class: Callable[..., Any]) -> Found:
         ]
         first = [one["value"] for one in items if "value" in one]
         changed = sum(not _equal(_record(item), then) for item, then in zip(kept, first, strict=False))
-        large: Any = core.attempt(partial(_read_large, folder / LARGE, inputs[LARGE], dataset_class))
+        read_large = partial(_read_large, folder / LARGE, inputs[LARGE], dataset_class, datasets[0])
+        large: Any = core.attempt(read_large)
     return {"lengths": lengths, "items": items, "changed": changed, "large": large}
 
 
@@ -113,26 +115,37 @@ def _equal(one: Item, other: Item) -> bool:
     return all(np.array_equal(a, b) for a, b in arrays if a is not None and b is not None)
 
 
-def _read_large(folder: Path, large: dict[str, Any], dataset_class: Callable[..., Any]) -> Large:
+def _read_large(
+    folder: Path,
+    large: dict[str, Any],
+    dataset_class: Callable[..., Any],
+    small: Any,  # noqa: ANN401 - the student's dataset
+) -> Large:
     """Ask for the first item, change later ones, then ask for one of these here and for one in a child."""
     write_large(folder, large)
-    before = bytes_read()
+    before = io_counters()
     dataset = dataset_class(folder, large["block"])
     items = [_record(dataset[0])]
     for place, tokens in large["later"]:
         write_tokens(folder / BIN, place, tokens)
     here, in_worker = large["asked"]
     items.append(_record(dataset[here]))
-    after = bytes_read()
+    after = io_counters()
     positions = file_positions(folder / BIN)
     items.append(in_child(lambda: _record(dataset[in_worker])))
     found = file_positions(folder / BIN)
     moved = any(found.get(handle, position) != position for handle, position in positions.items())
     return {
         "items": items,
-        "read": None if before is None or after is None else after - before,
+        "read": after["rchar"] - before["rchar"] if before and after else None,
+        "grown": _item_memory(dataset, in_worker) - _item_memory(small, 0) if before else None,
         "moved": moved,
     }
+
+
+def _item_memory(dataset: Any, index: int) -> int:  # noqa: ANN401 - the student's dataset
+    """Return the bytes that an item takes in a forked child, pages of libraries that it touches included."""
+    return peak_growth(lambda: dataset[index])
 
 
 def judge(truth: core.Truth, found: core.Evidence) -> str:

@@ -20,6 +20,7 @@ import msgspec
 
 from course_utils.checks.core import environment
 from course_utils.checks.core.file_events import FileEvent, Usage
+from course_utils.system import io_counters
 
 _RUNS = {"subprocess.Popen", "os.system", "os.posix_spawn"}
 _OWNER_BITS = 24
@@ -282,8 +283,5 @@ def _recording_look(recorder: FileRecorder, real: Callable[..., Any]) -> Callabl
 
 
 def _usage() -> Usage | None:
-    try:
-        fields = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
-    except OSError:  # not Linux
-        return None
-    return Usage(int(fields["rchar"]), int(fields["wchar"]))
+    counters = io_counters()
+    return None if counters is None else Usage(counters["rchar"], counters["wchar"])

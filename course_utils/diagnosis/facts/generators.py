@@ -70,7 +70,7 @@ def global_states() -> dict[str, int]:
     """Hashes of the generators that everybody shares."""
     numpy_state: Any = np.random.get_state(legacy=True)  # noqa: NPY002 - the one that users share
     return {
-        "random": zlib.crc32(repr(random.getstate()).encode()),
+        "random": _python_state(random),
         "numpy.random": zlib.crc32(numpy_state[1].tobytes()) ^ int(numpy_state[2]),
         "torch": zlib.crc32(torch.get_rng_state().numpy().tobytes()),
     }
@@ -89,5 +89,12 @@ def _state(generator: Any) -> int:
         return zlib.crc32(state[1].tobytes()) ^ int(state[2])
     if isinstance(generator, random.Random):
         secret = isinstance(generator, random.SystemRandom)
-        return id(generator) if secret else zlib.crc32(repr(generator.getstate()).encode())
+        return id(generator) if secret else _python_state(generator)
     return zlib.crc32(generator.get_state().numpy().tobytes())
+
+
+def _python_state(generator: Any) -> int:
+    """Hash of the state of a `random.Random`, or of the module; that of a subclass may be anything."""
+    state = generator.getstate()
+    is_plain = generator is random or type(generator) is random.Random
+    return hash(state[1]) if is_plain else zlib.crc32(repr(state).encode())

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 MOST_BITS = 200_000_000  # a bit for each sample: 25 MB
+TOGETHER = 4_096  # indices that are looked at in one go, which costs less than a batch at a time
 
 
 class Order:
@@ -15,10 +16,24 @@ class Order:
         self.order = self.samples = 0
         self.ascending, self._last = True, -1
         self.bits = np.zeros((length + 7) // 8, np.uint8) if 0 < length <= MOST_BITS else None
+        self._waiting: list[int] = []
 
     def add(self, indices: Any) -> None:
         """Take one index or the list of a batch."""
         items = list(indices) if isinstance(indices, (list, tuple)) else [indices]
+        if items and all(type(item) is int for item in items):
+            self._waiting += items
+            if len(self._waiting) >= TOGETHER:
+                self._take_waiting()
+        else:
+            self._take_waiting()
+            self._take(items)
+
+    def _take_waiting(self) -> None:
+        items, self._waiting = self._waiting, []
+        self._take(items)
+
+    def _take(self, items: list[Any]) -> None:
         try:
             numbers = np.asarray(items, np.int64).reshape(-1)
         except (TypeError, ValueError, OverflowError):
@@ -46,6 +61,7 @@ class Order:
 
     def summary(self) -> dict[str, Any]:
         """What the judge needs of it."""
+        self._take_waiting()
         seen = int(np.unpackbits(self.bits).sum()) if self.bits is not None else -1
         return {
             "count": self.count, "order": self.order, "samples_hash": self.samples,

@@ -14,7 +14,7 @@ from course_utils.diagnosis.record.spool import Spool, attempt
 FIRST = 3  # fetches whose generators' states are compared
 DESCRIBED = 8  # batches an epoch that are looked at; later ones at powers of two
 WATCHED = 40  # fetches in which positions of shared files are compared
-STATE_SECONDS, STATE_SHARE = 0.1, 1 / 64  # a process is looked at so often, and for this share of its time
+STATE_SECONDS, STATE_SHARE = 0.25, 1 / 64  # a process is looked at so often, and for this share of its time
 
 
 class Own:

@@ -15,6 +15,7 @@ DETAILED = 3_000  # records of a kind; each doubling of their number adds half a
 P = ParamSpec("P")
 T = TypeVar("T")
 _complained: set[str] = set()
+_encode = json.JSONEncoder(default=str).encode
 
 
 def attempt(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
@@ -54,7 +55,7 @@ class Spool:
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
         if not is_kept(count):
             return
-        self._lines.append(json.dumps({"kind": kind, **fields}, default=str))
+        self._lines.append(_encode({"kind": kind, **fields}))
         if time.monotonic() - self._written > FLUSH_SECONDS or len(self._lines) > 200:
             self.flush()
 
