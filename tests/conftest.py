@@ -18,6 +18,7 @@ from course_utils.start_page import MORE
 from data_setup.cli import main
 from tests.image_set import image_set  # noqa: F401 - a fixture
 from tests.lessons.lesson import COURSE, LESSONS
+from tests.whole import IS_WHOLE
 
 # Several tests run at once: threads of torch that wait for work would take the cores from the other tests.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -134,7 +135,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Order the tests by duration, and mark the slow ones; notebooks without points are proofs."""
     rank = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(item.path.name, len(LONGEST)))
@@ -143,6 +144,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         if isinstance(item, IPyNbCell) and item.path.parent.name == MORE:
             item.add_marker(pytest.mark.proof)
+    if not IS_WHOLE:
+        left_out = [item for item in items if item.get_closest_marker("whole")]
+        items[:] = [item for item in items if not item.get_closest_marker("whole")]
+        config.hook.pytest_deselected(items=left_out)
 
 
 class ByFileOrPart(LoadFileScheduling):

@@ -12,9 +12,10 @@ from playwright.sync_api import Browser, FrameLocator, Locator, Page
 from tests.browser.hub import PASSWORD, STUDENTS, TEACHER, Hub, as_user, missing, repository_of, running_hub
 from tests.browser.test_lab import RUN_MS
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read, solved
+from tests.whole import MARKS
 
 # Grading, feedback and the browser have tests of their own; a Hub takes two minutes to start, use and stop.
-pytestmark = pytest.mark.proof
+pytestmark = MARKS
 LESSON = LESSONS[0]
 ANN, BOB = STUDENTS
 

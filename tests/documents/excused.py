@@ -43,6 +43,7 @@ NOT_RUN = {
     "make book BOOK_OPTIONS=--teachers": "takes minutes: tests/browser/test_book.py builds both books",
     "make check": TESTS,
     "make proofs": TESTS,
+    "WHOLE=yes make proofs": TESTS,
     "make bench": "takes an hour",
     "bash .ci/run": TESTS,
     # book/teachers/pages

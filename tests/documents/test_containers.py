@@ -64,6 +64,7 @@ def copy_files(root: Path) -> None:
 
 
 @pytest.mark.proof
+@pytest.mark.whole
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can change its root folder")
 @pytest.mark.skipif(not shutil.which("mmdebstrap"), reason="mmdebstrap is not installed")
 def test_the_commands_of_the_recipe_run_in_a_new_debian(tmp_path: Path):

@@ -18,8 +18,8 @@ from tests.lessons.lesson import COURSE, LESSONS
 from tests.lessons.submissions import hand_in, rows
 
 pytestmark = pytest.mark.proof
-CLASS = int(os.environ.get("LOAD_CLASS", "12"))  # LOAD_CLASS=300 takes an hour
-FIRST = 6
+CLASS = int(os.environ.get("LOAD_CLASS", "8"))  # LOAD_CLASS=300 takes an hour
+FIRST = 4
 # Kill when this fraction of the class has results, then when it has gradebook entries.
 KILLS = [("*.json", 0.2), ("*.json", 0.6), ("*.written", 0.5)]
 DAMAGES = ["json_cut_off", "cells_reversed", "cells_of_nothing", "metadata_lost", "notebook_renamed"]
@@ -37,11 +37,11 @@ def _hand_in(course: Path, number: int) -> None:
     turn, lesson = divmod(number, len(LESSONS))
     bank = rows(LESSONS[lesson])
     sources = {answer.check: answer.source for answer in bank[turn % len(bank)]}
-    if turn % 5 == 1:
+    if number % 5 == 1:
         sources[next(iter(sources))] = "import os\nos._exit(1)"
     notebook = hand_in(course, LESSONS[lesson], f"student{number:03}", sources)
-    if turn % 5 == 2:
-        ATTACKS[DAMAGES[(turn // 5 + lesson) % len(DAMAGES)]].folder(notebook.parent)
+    if number % 5 == 2:
+        ATTACKS[DAMAGES[number // 5 % len(DAMAGES)]].folder(notebook.parent)
 
 
 def _grade(root: Path, jobs: int) -> subprocess.Popen:

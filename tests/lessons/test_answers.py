@@ -3,7 +3,6 @@
 The right ones are there, and some wrong ones, each with another mistake; with WHOLE=yes, all.
 """
 
-import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,11 +17,12 @@ from tests.checks.bank_verdicts import SLOW, skip_if_command_missing
 from tests.grading.toy_course import nbgrader
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read
 from tests.lessons.submissions import hand_in, rows
+from tests.whole import IS_WHOLE
 
 # `make test` judges the bank in process (tests/checks), and `make proofs` with several draws.
 pytestmark = pytest.mark.proof
-MOST = 3  # right answers to an exercise: a submission holds one, and takes seconds
-FEW = 2  # wrong ones; and right ones where a check starts many processes
+MOST = 2  # right answers to an exercise: a submission holds one, and takes seconds
+FEW = 1  # wrong ones; and right ones where a check starts many processes
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -77,7 +77,7 @@ def grade_bank(lesson: Lesson, course: Path) -> Marks:
 
 def submissions(lesson: Lesson) -> list[list[Answer]]:
     """Return rows of answers: right ones to each exercise, then wrong ones, each with another mistake."""
-    if os.environ.get("WHOLE"):
+    if IS_WHOLE:
         return rows(lesson)
     chosen, taken = [], {}
     for answer in sorted(answers(lesson.module_name), key=lambda answer: answer.mistake is not None):

@@ -60,6 +60,7 @@ def test_a_python_with_large_blocks_fetches_4_mib_for_a_byte(large_blocks: dict[
     assert int(done.stdout) == 4 << 20
 
 
+@pytest.mark.whole
 def test_lesson_prints_the_same_with_large_blocks(large_blocks: dict[str, str]):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "", LESSON]
     done = subprocess.run(command, cwd=COURSE, env=large_blocks, capture_output=True, text=True, check=False)

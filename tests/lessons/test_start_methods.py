@@ -40,6 +40,7 @@ def run(path: Path, method: str, data: Path, scratch: Path, **options: object) -
     return notebook
 
 
+@pytest.mark.whole
 @of_handles
 def test_the_solution_runs_where_spawn_is_the_default(lesson: Lesson, lesson_data: Path, tmp_path: Path):
     notebook = run(lesson.solution, "spawn", lesson_data, tmp_path)
