@@ -94,8 +94,9 @@ def draw_large(rng: np.random.Generator) -> dict[str, Any]:
     Returns:
         `block`, `end`; `asked`, the items that change; `first` and `later`, tokens by place in the file.
     """
-    block, end = int(rng.integers(500, 800)), int(rng.integers(1, 5000))
-    asked = [int(rng.integers(*limits)) * 1000 for limits in ((7, 9), (11, 13))]
+    # A mask of block by block is small, and the items lie where much of the file is before them.
+    block, end = int(rng.integers(100, 160)), int(rng.integers(1, 5000))
+    asked = [int(rng.uniform(*share) * LARGE_COUNT / block) for share in ((0.6, 0.7), (0.8, 0.9))]
 
     def piece(place: int) -> list[Any]:
         """Tokens around an item: a document ends before it, and more within it."""

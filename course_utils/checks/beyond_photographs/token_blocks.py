@@ -128,6 +128,7 @@ def _read_large(
     items = [_record(dataset[0])]
     for place, tokens in large["later"]:
         write_tokens(folder / BIN, place, tokens)
+    len(dataset)
     here, in_worker = large["asked"]
     items.append(_record(dataset[here]))
     after = io_counters()
