@@ -12,7 +12,6 @@ from .fork import ChildDiedError as ChildDiedError
 from .fork import fork_by_default as fork_by_default
 from .fork import in_child as in_child
 from .fork import waiting_child as waiting_child
-from .io_counters import io_counters as io_counters
 from .memory import NotMeasurableError as NotMeasurableError
 from .memory import dirtied_bytes as dirtied_bytes
 from .memory import peak_growth as peak_growth
@@ -20,6 +19,7 @@ from .memory import process_memory as process_memory
 from .memory_limit import limit_memory_growth as limit_memory_growth
 from .open_files import file_positions as file_positions
 from .parent_watch import die_with_parent as die_with_parent
+from .process_io import io_counters as io_counters
 from .process_tree import kill_process_tree as kill_process_tree
 from .threads import LIBRARY_PREFIXES as LIBRARY_PREFIXES
 from .threads import one_thread as one_thread
