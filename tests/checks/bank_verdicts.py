@@ -13,10 +13,13 @@ SLOW = (
     "handle_per_process",
     "mend_train",
     "million_labels",
+    "mixture",
     "operations_budget",
+    "pack_documents",
     "repair_tar",
     "reproducible_loader",
     "stage",
+    "token_blocks",
     "write_shards",
 )
 

@@ -52,6 +52,7 @@ FEWER = {
     "stage": 1,
     "stored_zip": 10,
     "survives_spawn": 2,
+    "token_blocks": 2,
     "write_shards": 1,
 }
 RIGHT = 2
