@@ -40,14 +40,14 @@ FEWER = {
     "json_labels": 4,
     "mend_train": 1,
     "million_labels": 1,
-    "mixture": 6,
+    "mixture": 2,
     "operations_budget": 1,
     "pack_documents": 3,
     "plan": 6,
     "prefetcher": 10,
     "repair_tar": 1,
     "reproducible_loader": 2,
-    "resume": 3,
+    "resume": 2,
     "shuffle_buffer": 4,
     "stage": 1,
     "stored_zip": 10,
@@ -71,7 +71,7 @@ BANK = [answer for lesson in LESSONS for answer in answers(lesson.module_name)]
 TRAINS = "mend_train"  # each answer is a training, run several times
 GIVEN = [
     *one_in(1, [answer for answer in BANK if answer.check != TRAINS]),
-    *one_in(3, [answer for answer in BANK if answer.check == TRAINS]),
+    *one_in(6, [answer for answer in BANK if answer.check == TRAINS]),
 ]
 
 
