@@ -145,9 +145,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if isinstance(item, IPyNbCell) and item.path.parent.name == MORE:
             item.add_marker(pytest.mark.proof)
     if not IS_WHOLE:
-        left_out = [item for item in items if item.get_closest_marker("whole")]
-        items[:] = [item for item in items if not item.get_closest_marker("whole")]
-        config.hook.pytest_deselected(items=left_out)
+        left_out = {item for item in items if item.get_closest_marker("whole")}
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=[*left_out])
 
 
 class ByFileOrPart(LoadFileScheduling):

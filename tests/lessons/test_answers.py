@@ -1,6 +1,6 @@
 """Answers of the bank, graded by `nbgrader autograde` as a teacher does it.
 
-The right ones are there, and some wrong ones, each with another mistake; with WHOLE=yes, all.
+Of each exercise some right ones and a wrong one; with WHOLE=yes, all.
 """
 
 import shutil

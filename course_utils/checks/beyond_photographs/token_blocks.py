@@ -136,17 +136,14 @@ def _read_large(
     items.append(in_child(lambda: _record(dataset[in_worker])))
     found = file_positions(folder / BIN)
     moved = any(found.get(handle, position) != position for handle, position in positions.items())
+    of_large = peak_growth(operator.getitem, dataset, in_worker)
+    grown = of_large - peak_growth(operator.getitem, small, 0)  # which touches the same pages of libraries
     return {
         "items": items,
         "read": after["rchar"] - before["rchar"] if before and after else None,
-        "grown": _item_memory(dataset, in_worker) - _item_memory(small, 0) if before else None,
+        "grown": grown if before else None,
         "moved": moved,
     }
-
-
-def _item_memory(dataset: Any, index: int) -> int:  # noqa: ANN401 - the student's dataset
-    """Return the bytes that an item takes in a forked child, pages of libraries that it touches included."""
-    return peak_growth(lambda: dataset[index])
 
 
 def judge(truth: core.Truth, found: core.Evidence) -> str:
