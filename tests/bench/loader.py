@@ -41,6 +41,7 @@ LIBRARIES = (
     "torch", "torchcodec", "torchvision", "pillow", "simplejpeg", "turbojpeg", "nvidia-dali-cuda130", "ffcv",
     "spdl", "grain",
 )  # fmt: skip
+COLD_EPOCH = "a later one too, or the first one of a loader that keeps the files mapped"
 # The code that is measured.
 MEASURED = (
     "course_utils/cropping/**/*.py", "course_utils/data/**/*.py", "course_utils/loading/**/*.py",
@@ -124,6 +125,7 @@ def measured(args: argparse.Namespace, work: str, chosen: dict[str, Peer], folde
     loaders = [name for name, peer in chosen.items() if not peer.limit]
     images, digest = unpack(args.data or default_data(args.crops), folder / "originals", args.images)
     report = {"work": work, "images": images, "batch_size": args.batch_size, **environment(*LIBRARIES)}
+    report["cold_epoch"] = COLD_EPOCH
     report["data"] = args.data.resolve().name if args.data else ""
     settings = {"photographs": digest, "code": code(), "loaders": list(chosen), "cores": args.cores}
     journal = Journal(args.out / f"{work}.journal", report | settings | {"epochs": args.epochs})

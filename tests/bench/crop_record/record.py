@@ -10,6 +10,7 @@ PAGE, FIGURE = RECORD.with_name("crops.md"), RECORD.with_name("crops.svg")
 COLUMNS = {"warm": 1, "cold": 1, "first_s": 3, "compile_s": 1, "memory_mib": 0}  # and their decimal places
 KEPT = (
     "made", "machine", "python", "versions", "data", "images", "batch_size", "rounds", "missing", "uncached",
+    "cold_epoch",
 )  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def record():
         "versions": {"torch": "2"},
     }
     report = made | {"data": "", "images": 400, "batch_size": 64, "rounds": 2, "uncached": "", "rows": rows}
-    report |= {"missing": {"Grain, crops": "No module named 'grain'"}}
+    report |= {"missing": {"Grain, crops": "No module named 'grain'"}, "cold_epoch": "the first one"}
     report["crops"] = {name: {"area": 0.5, "flip": 2.0 if "DALI" in name else 0.1} for name in SPEEDS}
     report["decoder"] = dict.fromkeys(SPEEDS, "own")
     report["output"] = {name: "float32" if "float" in name else "uint8" for name in SPEEDS}

@@ -132,10 +132,13 @@ def _common(record: dict) -> dict:
 
 def _cache(record: dict) -> str:
     if record["uncached"]:
-        return f"*Warm* is a later epoch, *cold* the first one; the page cache: {record['uncached']}."
+        return (
+            f"*Warm* is a later epoch, *cold* {record['cold_epoch']}; the page cache: {record['uncached']}."
+        )
     left = f"{record['resident']:.0%}"
     before = "none of them were" if left == "0%" else f"at most {left} of them were"
-    return f"*Warm*: the files are in the page cache; *cold*: the first epoch, before which {before}."
+    warm = "*Warm*: a later epoch, with the files in the page cache"
+    return f"{warm}; *cold*: {record['cold_epoch']}, before which {before}."
 
 
 def _distributions(record: dict) -> str:

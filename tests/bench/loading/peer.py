@@ -138,10 +138,16 @@ class Reiterable:
     Args:
         make: Returns the iterator.
         compile_s: Seconds that it took to compile the steps: they are measured apart from loading.
+        unmap: Called between two epochs: forgets maps of files, whose pages could not be evicted.
     """
 
-    def __init__(self, make: Callable[[], Iterator[Batch]], compile_s: float = 0.0) -> None:
-        self.make, self.compile_s = make, compile_s
+    def __init__(
+        self,
+        make: Callable[[], Iterator[Batch]],
+        compile_s: float = 0.0,
+        unmap: Callable[[], object] = lambda: None,
+    ) -> None:
+        self.make, self.compile_s, self.unmap = make, compile_s, unmap
 
     def __iter__(self) -> Iterator[Batch]:
         return self.make()

@@ -27,7 +27,17 @@ def recorded(report: dict) -> dict:
         for name in shown
         if name not in report["missing"]
     ]
-    kept = ("made", "machine", "python", "versions", "images", "batch_size", "rounds", "missing")
+    kept = (
+        "made",
+        "machine",
+        "python",
+        "versions",
+        "images",
+        "batch_size",
+        "rounds",
+        "missing",
+        "cold_epoch",
+    )
     return {key: report[key] for key in kept} | {"cores": cores, "loaders": rows}
 
 
@@ -47,8 +57,8 @@ TEXT = """\
 
 Measured without a GPU, by the authors of `FastLoader`.
 
-The *limit* is the same decoder running on bytes in memory, in one process per core. *Warm*: the files are \
-in the page cache; *cold*: they are not, and the first epoch includes starting the workers. Where a library \
+The *limit* is the same decoder running on bytes in memory, in one process per core. *Warm*: a later \
+epoch, with the files in the page cache; *cold*: {cold_epoch}, with none of them there. Where a library \
 has a decoder of its own, which cannot run alone, its loader is compared with the limit of simplejpeg \
 (libjpeg-turbo).
 

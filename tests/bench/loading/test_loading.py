@@ -168,3 +168,24 @@ def test_options_that_a_mode_ignores_are_refused(capsys, mode):
     with pytest.raises(SystemExit):
         loader.parse([mode, "--images", "10", "--batch-size", "8"])
     assert "leave out --images, --batch-size" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_cold_epoch_is_a_later_one_unless_the_files_stay_mapped(tmp_path, originals, monkeypatch, mapped):
+    peer = peers()["FastLoader, JPEG"]
+    peer.write([path.read_bytes() for path in sorted(originals.iterdir())], tmp_path)
+    shares = iter([0.0, 1.0 if mapped else 0.0])
+    monkeypatch.setattr(page_cache, "evict", lambda files: page_cache.CacheState(10, 10 * next(shares)))
+    spec = {"folder": str(tmp_path), "originals": str(originals), "cores": 1, "batch_size": 2}
+    result = measure(peer, spec | {"epochs": 1, "verify": False})
+    assert (result["cold"] == result["first_epoch"]) is mapped
+
+
+def test_limit_from_a_pack_reads_each_image(tmp_path, originals):
+    peer = peers()["limit: simplejpeg from a pack"]
+    peer.write([path.read_bytes() for path in sorted(originals.iterdir())], tmp_path)
+    limit = peer.batches(tmp_path, 2, 2)
+    try:
+        assert [len(numbers) for numbers, _ in limit] == [5]
+    finally:
+        limit.pool.terminate()

@@ -1,7 +1,8 @@
 """An upper bound for every loader: a decoder alone, over bytes in memory, in one process per core.
 
 A decoder that always writes to the same buffer stays in the core's own cache. A batch does not fit there, so
-simplejpeg has a second limit: decoding into the images of one batch, which is reused.
+simplejpeg has a second limit: decoding into the images of one batch, which is reused. A third one also reads
+each image from a pack and compares its checksum: what `FastLoader` adds to that is what it costs itself.
 """
 
 import multiprocessing
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.bench.loading.peer import Peer, decode, decode_with_pillow
+from tests.bench.loading.peers.course.fast_loader import write_pack
 
 
 def decode_with_simplejpeg(data: bytes) -> object:
@@ -65,12 +67,35 @@ class LimitIntoBatches(Limit):
             decode_jpeg(data, buffer=self.batch[i % self.batch_size])
 
 
+def write_both(images: list[bytes], folder: Path) -> None:
+    write(images, folder)
+    write_pack(folder / PACK, images)
+
+
+class LimitFromPack(LimitIntoBatches):
+    """Reads each image from a pack, compares its checksum, and decodes it into a batch."""
+
+    def __init__(self, folder: Path, cores: int, batch_size: int) -> None:
+        from course_utils.data import PackedImages
+
+        self.packed = PackedImages(folder / PACK)
+        super().__init__(folder, cores, batch_size)
+
+    def _decode_share(self, first: int) -> None:
+        for i, number in enumerate(range(first, len(self.packed), self.cores)):
+            self.packed.read_into(number, self.batch[i % self.batch_size])
+
+
 def run_share(first: int) -> None:
     decode_share(first)
 
 
+PACK = "part0.zip"
 DECODERS = {"simplejpeg": decode_with_simplejpeg, "TorchCodec": decode, "Pillow": decode_with_pillow}
 PEERS = {
     f"limit: {name} alone": Peer(name, write, partial(Limit, decoder), limit=True, work=("images", "crops"))
     for name, decoder in DECODERS.items()
-} | {"limit: simplejpeg into batches": Peer("simplejpeg", write, LimitIntoBatches, limit=True)}
+} | {
+    "limit: simplejpeg into batches": Peer("simplejpeg", write, LimitIntoBatches, limit=True),
+    "limit: simplejpeg from a pack": Peer("simplejpeg", write_both, LimitFromPack, limit=True),
+}

@@ -79,14 +79,18 @@ def epochs(folder: Path, cores: int, batch_size: int, steps: list, os_cache: boo
     compile_s = time.perf_counter() - start
     # From now on it reads the same data from the other file, of which nothing is in the page cache.
     loader.reader._fname = str(folder / DATA)
-    if os_cache:
-        loader.memory_manager.context.mmap = None
+
+    def unmap() -> None:
+        if os_cache:
+            loader.memory_manager.context.mmap = None
+
+    unmap()
 
     def epoch() -> Iterator[Batch]:
         for images, labels in loader:
             yield images.permute(0, 3, 1, 2), labels[:, 0]
 
-    return Reiterable(epoch, compile_s)
+    return Reiterable(epoch, compile_s, unmap)
 
 
 PEERS = {
