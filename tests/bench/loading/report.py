@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 from tests.bench.crop_record.ratios import LIMIT
 from tests.bench.recording.spread import Spread
 
+INTO_BATCHES = "limit: simplejpeg into batches"
 MAX_DIFFERENCE = 2  # decoders may round differently
 DIFFERENCE_NOTE = """
 difference: the largest one, in levels of 0-255, from the output of another decoder for the same bytes
@@ -30,7 +31,7 @@ def ratio(report: dict, loader: str, cores: int, column: str = "warm") -> Spread
     """Return the speed divided by the limit in the same round: that of the decoder, or of what crops need."""
     decoder = report["decoder"][loader]
     # A decoder that cannot run alone is compared with the one that is the fastest of those that can.
-    limit = f"limit: {'simplejpeg' if decoder == 'own' else decoder} alone"
+    limit = INTO_BATCHES if decoder in ("own", "simplejpeg") else f"limit: {decoder} alone"
     limits = per_round(report, LIMIT if report["work"] == "crops" else limit, cores, "warm")
     speeds = per_round(report, loader, cores, column)
     return Spread.of(speed / limits[number] for number, speed in speeds.items() if number in limits)
