@@ -55,9 +55,9 @@ def probe(inputs: Inputs, world: Handle, fetch: Callable[..., Any]) -> list[Fetc
         return [*fetch_in_threads(fetch, calls[:BROKEN]), *fetch_in_threads(fetch, calls[BROKEN:])]
 
 
-def judge(truth: Truth, found: list[Fetched], world: World) -> str:
+def judge(truth: Truth, evidence: list[Fetched], world: World) -> str:
     """Check the requests, what was returned, and when the answer gave up."""
-    fetched, asked = found[:BROKEN], world.objects[:BROKEN]
+    fetched, asked = evidence[:BROKEN], world.objects[:BROKEN]
     for stored in asked:
         expect_ranges(stored)
     for stored, one in zip(asked, fetched, strict=True):
@@ -66,5 +66,5 @@ def judge(truth: Truth, found: list[Fetched], world: World) -> str:
     for stored in asked:
         expect_in_flight(stored)
     expect_samples(asked, fetched)
-    expect_end_of_retries(world.objects[BROKEN], found[BROKEN])
+    expect_end_of_retries(world.objects[BROKEN], evidence[BROKEN])
     return RIGHT

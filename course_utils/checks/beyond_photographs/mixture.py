@@ -110,32 +110,32 @@ def probe(inputs: Inputs, mixture: Callable[..., Any]) -> Found:
     return {"alone": alone, "in_turns": in_turns, "jobs": jobs, "late": late, "changed": changed}
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, evidence: Evidence) -> str:
     """Check the streams on one rank, then those of ranks and of resumed jobs against them."""
     first, second = truth["mixes"]
     mixes = [first, first, {**first, "seed": truth["other_seed"]}, second]
-    alone: list[Read] = value_of(found["alone"])
+    alone: list[Read] = value_of(evidence["alone"])
     for mix, one, count in zip(mixes, alone, ALONE, strict=False):
         expect_form(mix, one, count)
-    expect_own_generators(found["changed"])
+    expect_own_generators(evidence["changed"])
     expect_stream(first, alone[0])
-    expect_same(first, alone[0], alone[1], found["in_turns"])
+    expect_same(first, alone[0], alone[1], evidence["in_turns"])
     expect_seeded(first, alone[0], alone[2])
-    streams: list[Read] = value_of(found["in_turns"])
+    streams: list[Read] = value_of(evidence["in_turns"])
     for mix, one in zip(truth["mixes"], streams, strict=True):
         expect_form(mix, one, LONG)
     expect_stream(second, streams[1])
     trainings: list[Training] = truth["trainings"]
-    for training, read, records in zip(trainings, streams, value_of(found["jobs"]), strict=True):
+    for training, read, records in zip(trainings, streams, value_of(evidence["jobs"]), strict=True):
         expect_training(training, read, records)
-    expect_bounded(value_of(found["late"]))
+    expect_bounded(value_of(evidence["late"]))
     return (
         "Each source keeps its share of one endless stream, whatever its size, and the stream continues with "
         "the right sample on any number of ranks."
     )
 
 
-def stable(truth: Truth, found: Evidence) -> Evidence:
+def stable(truth: Truth, evidence: Evidence) -> Evidence:
     """Return what all ranks of all jobs were given, which must be the same in each process."""
-    jobs = [job for records in value_of(found["jobs"]) for job in records]
+    jobs = [job for records in value_of(evidence["jobs"]) for job in records]
     return [[read["pairs"] for read in job["read"]] for job in jobs]

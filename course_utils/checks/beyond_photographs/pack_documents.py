@@ -92,21 +92,21 @@ def _steps(pack: Callable[..., Any], counted: list[list[int]]) -> list[int]:
     return [steps, count_steps(partial(pack, many, COUNTED_BLOCK, 0), most)]
 
 
-def judge(truth: core.Truth, found: core.Evidence) -> str:
+def judge(truth: core.Truth, evidence: core.Evidence) -> str:
     """Check the packs of each call, how full they are, what the seed decides, their order, and the steps."""
     # Imported here, because the sandbox of the grader does not show it.
     from course_utils.checks.beyond_photographs import _pack_rules as rules
 
     calls = [rules.Call(corpus, seed, *truth["corpora"][corpus]) for corpus, seed in truth["calls"]]
-    packed = [core.value_of(one) for one in found["calls"]]
+    packed = [core.value_of(one) for one in evidence["calls"]]
     for call, one in zip(calls, packed, strict=True):
         rules.expect_packs(call, one)
     packs = [one["packs"] for one in packed]
-    rules.expect_seeded(calls, packs, found["changed"])
+    rules.expect_seeded(calls, packs, evidence["changed"])
     for call, one in zip(calls, packs, strict=True):
         rules.expect_full(call, one)
         rules.expect_mixed(call, one)
-    few, many = core.value_of(found["steps"])
+    few, many = core.value_of(evidence["steps"])
     most = min(MOST_GROWTH * few, MOST_STEPS * MANY)
     rules.expect_growth(few > MOST_STEPS * FEW or many > most, few, most)
     return (
@@ -115,6 +115,6 @@ def judge(truth: core.Truth, found: core.Evidence) -> str:
     )
 
 
-def stable(truth: core.Truth, found: core.Evidence) -> core.Evidence:
+def stable(truth: core.Truth, evidence: core.Evidence) -> core.Evidence:
     """Return the packs, which must be the same in each process."""
-    return [one.get("value", {}).get("packs") for one in found["calls"]]
+    return [one.get("value", {}).get("packs") for one in evidence["calls"]]

@@ -146,20 +146,20 @@ def _read_large(
     }
 
 
-def judge(truth: core.Truth, found: core.Evidence) -> str:
+def judge(truth: core.Truth, evidence: core.Evidence) -> str:
     """Check lengths, then inputs, targets and positions, then what is read when, and by whom."""
     # Imported here, because the sandbox of the grader does not show it.
     from course_utils.checks.beyond_photographs import _block_rules as rules
 
     files = [DrawnFile(**file) for file in truth["files"]]
     asked = [rules.Asked(files[n], item) for n, item in truth["asked"]]
-    rules.expect_no_item_missing(files, found["lengths"])
-    items = [core.value_of(one) for one in found["items"]]
+    rules.expect_no_item_missing(files, evidence["lengths"])
+    items = [core.value_of(one) for one in evidence["items"]]
     rules.expect_three_tensors(asked, items)
     rules.expect_items(files, asked, [[part["array"] for part in item["parts"]] for item in items])
-    rules.expect_lengths(files, found["lengths"])
-    rules.expect_unchanged(found["changed"])
-    rules.expect_large(truth[LARGE], core.value_of(found["large"]))
+    rules.expect_lengths(files, evidence["lengths"])
+    rules.expect_unchanged(evidence["changed"])
+    rules.expect_large(truth[LARGE], core.value_of(evidence["large"]))
     return (
         "Every token is an input once, targets stop at the end of a document, positions restart, and nothing "
         "is read before it is asked for."

@@ -89,11 +89,11 @@ def _measure(machine: ScriptedMachine, epochs: int, seconds_per_batch: Callable[
     return {"seconds": float(answer) if number else None, "kind": type_name(answer)}
 
 
-def judge(truth: Truth, found: list[Answer], world: World) -> str:
+def judge(truth: Truth, evidence: list[Answer], world: World) -> str:
     """Compare with the true times, and with the times that each known mistake would give."""
     cases: list[Case] = truth["cases"]
     measured: list[float] = []
-    for answer, case, machine in zip(found, cases, world.machines, strict=True):
+    for answer, case, machine in zip(evidence, cases, world.machines, strict=True):
         if answer["seconds"] is None:
             raise Mistake(
                 "not_a_number",

@@ -81,24 +81,24 @@ def probe(inputs: Inputs, images_per_second: Callable[..., Any]) -> Found:
     return {"first": first, "again": again[::-1]}
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, evidence: Evidence) -> str:
     """Compare with the model, and with what each known mistake would predict."""
     cases = truth["cases"]
-    for answer in found["first"]:
+    for answer in evidence["first"]:
         if isinstance(answer, str):
             raise Mistake(
                 "not_a_number",
                 f"Return the images per second as a number; you returned a value of type {answer}.",
             )
-    if found["again"] != found["first"]:
+    if evidence["again"] != evidence["first"]:
         raise Mistake(
             "keeps_state",
             "Asked twice for the same pipeline, you predict two different rates. Each call must start "
             "afresh: keep no list or clock outside the function.",
         )
     true = [_simulated(case) for case in cases]
-    if not _agree(found["first"], true):
-        raise _mistake(cases, found["first"], true)
+    if not _agree(evidence["first"], true):
+        raise _mistake(cases, evidence["first"], true)
     return (
         "Your prediction is right for loading in the main process, for even batches and for slow ones, with "
         "1, 2 and 3 workers: num_workers * prefetch_factor batches in flight, returned in order."

@@ -160,14 +160,14 @@ def _train(epoch: Handle, prefetch: Callable[..., Iterable[Any]]) -> Iterator[No
     gpu.call("finish")
 
 
-def judge(truth: Truth, found: list[Attempt], world: World) -> str:
+def judge(truth: Truth, evidence: list[Attempt], world: World) -> str:
     """Check every epoch: all batches arrive, no race occurs, and it is as fast as overlap allows."""
     epochs = list(zip(truth["scenarios"], world.epochs, strict=True))
-    for (scenario, _), attempted in zip(epochs[:-2], found, strict=False):
+    for (scenario, _), attempted in zip(epochs[:-2], evidence, strict=False):
         _expect_no_crash(scenario, attempted)
     _expect_right(epochs[:-2])
     try:
-        value_of(found[-1])
+        value_of(evidence[-1])
         _expect_right(epochs[-2:])
     except Mistake as mistake:
         raise Mistake(

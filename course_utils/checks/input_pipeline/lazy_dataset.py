@@ -94,11 +94,11 @@ def _loop(dataset: Any, n: int) -> int | None:  # noqa: ANN401 - the student's d
     return len(list(itertools.islice(dataset, n + 5))) if ends else None
 
 
-def judge(truth: Truth, found: Found, world: World) -> str:
+def judge(truth: Truth, evidence: Found, world: World) -> str:
     """Check laziness, samples, transform calls, and negative and out-of-range indices."""
     _judge_laziness(world)
-    _judge_lengths(world, found["lengths"])
-    loop = value_of(found["loop"])
+    _judge_lengths(world, evidence["lengths"])
+    loop = value_of(evidence["loop"])
     if not world.complete:
         raise Mistake("no_evidence", "The check could not make all its accesses to your dataset.")
     inside = [access for access in world.accesses if _is_inside(world, access)]

@@ -41,13 +41,13 @@ def probe(inputs: Inputs, world: Handle, make_loader: Callable[..., Any]) -> Fou
     return run_trainings(inputs, world, make_loader)
 
 
-def judge(truth: Truth, found: Evidence, world: World) -> str:
+def judge(truth: Truth, evidence: Evidence, world: World) -> str:
     """Check batches, shuffling, and that order and noise depend only on seed, epoch and index."""
-    if found["runs"] != len(world.runs) or any(
+    if evidence["runs"] != len(world.runs) or any(
         len(run.epochs) != plan.epochs for run, plan in zip(world.runs, RUNS, strict=True)
     ):
         raise Mistake("no_evidence", "The check could not run all epochs of your loaders.")
-    if other := [kind for kind in found["kinds"] if kind != "Tensor"]:
+    if other := [kind for kind in evidence["kinds"] if kind != "Tensor"]:
         raise Mistake(
             "no_stacked_batch",
             f"A batch is of type {other[0]}. For a dataset of tensors, DataLoader makes a batch of one "
@@ -77,7 +77,7 @@ def judge(truth: Truth, found: Evidence, world: World) -> str:
     return "Each epoch is reproducible with 0, 1 and 2 workers, and no two epochs are alike."
 
 
-def stable(truth: Truth, found: Evidence, world: World) -> list[np.ndarray]:
+def stable(truth: Truth, evidence: Evidence, world: World) -> list[np.ndarray]:
     """Return the epochs of a loader, which must be the same in each process."""
     return [joined_samples(world, batches, truth) for batches in world.runs[FIRST].epochs]
 

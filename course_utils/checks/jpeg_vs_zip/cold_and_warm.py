@@ -101,9 +101,9 @@ def _number(rate: Any) -> float | str:  # noqa: ANN401 - the student's rate
     return float(rate) if is_number else core.type_name(rate)
 
 
-def judge(truth: core.Truth, found: core.Evidence, world: World) -> str:
+def judge(truth: core.Truth, evidence: core.Evidence, world: World) -> str:
     """Check which images were read, and that both rates follow from the measured epochs."""
-    for number, (settings, measured) in enumerate(zip(truth["settings"], found, strict=True)):
+    for number, (settings, measured) in enumerate(zip(truth["settings"], evidence, strict=True)):
         if "'cold_start'" in measured.get("error", ""):
             raise mistake("other_benchmark")
         _judge_measurement(settings, core.value_of(measured), world.measurements[number], world.reads[number])

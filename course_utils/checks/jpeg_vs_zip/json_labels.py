@@ -135,14 +135,14 @@ def _use_transform(dataset_class: Callable[..., Any], folder: Path) -> Transform
     }
 
 
-def judge(truth: core.Truth, found: core.Evidence) -> str:
+def judge(truth: core.Truth, evidence: core.Evidence) -> str:
     """Check the samples of one dataset, of a second one, then when labels are read and the transform."""
     one, other = truth
-    expect_reading(one, found["first"])
-    _expect_second(other, found["second"])
-    _expect_same_again(found["first"]["samples"], found["again"])
-    _expect_transform_each_time(core.value_of(found["transformed"]))
-    _judge_files(core.activity_of(found["files"]))
+    expect_reading(one, evidence["first"])
+    _expect_second(other, evidence["second"])
+    _expect_same_again(evidence["first"]["samples"], evidence["again"])
+    _expect_transform_each_time(core.value_of(evidence["transformed"]))
+    _judge_files(core.activity_of(evidence["files"]))
     return (
         "Each image comes once, in the sorted order of the names, as uint8 RGB of shape 3×H×W, with the "
         "label that dataset.json gives for its name; other files in the folder are ignored."

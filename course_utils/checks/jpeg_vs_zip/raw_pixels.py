@@ -121,9 +121,9 @@ def _invert(image: Any) -> None:  # noqa: ANN401 - the student's image
     image[...] = 255 - image
 
 
-def judge(truth: core.Truth, found: core.Evidence) -> str:
+def judge(truth: core.Truth, evidence: core.Evidence) -> str:
     """Check the pixels of each known layout, that the tensors own their memory, and the unknown layouts."""
-    known = found["known"]
+    known = evidence["known"]
     first = truth[ORDERS[0]]
     if re.search(r"\b256\b", core.error_in(known[0].get("error", ""))):
         raise mistake("shape_ignored", shape=first.shape, error=known[0]["error"])
@@ -132,7 +132,7 @@ def judge(truth: core.Truth, found: core.Evidence) -> str:
         _expect_order(attempted, truth, order)
     for attempted in known:
         _expect_own_memory(attempted["value"])
-    for layout, refusal in zip(UNKNOWN, found["unknown"], strict=True):
+    for layout, refusal in zip(UNKNOWN, evidence["unknown"], strict=True):
         _expect_value_error(layout, refusal)
     return (
         "Raw bytes become a uint8 tensor 3×H×W with its own memory, in whatever order of H, W and C the pack "

@@ -73,9 +73,9 @@ def _watch_emptied(emptied: list[bool]) -> Iterator[None]:
         yield
 
 
-def judge(truth: core.Truth, found: core.Evidence) -> str:
+def judge(truth: core.Truth, evidence: core.Evidence) -> str:
     """Check the zip of each folder, and that packing again changes nothing."""
-    first, second, again = found
+    first, second, again = evidence
     _expect_zip(first, truth[0])
     _expect_other_zip(second, *truth)
     _expect_same_again(again, truth[0])
@@ -85,39 +85,39 @@ def judge(truth: core.Truth, found: core.Evidence) -> str:
     )
 
 
-def _expect_zip(found: core.Evidence, truth: core.DrawnFolder) -> None:
-    core.value_of(found["called"])
-    if found["pack"] is None:
-        written = ", ".join(found["written"]) or "nothing"
+def _expect_zip(evidence: core.Evidence, truth: core.DrawnFolder) -> None:
+    core.value_of(evidence["called"])
+    if evidence["pack"] is None:
+        written = ", ".join(evidence["written"]) or "nothing"
         raise mistake("no_pack", written=written)
-    members = _members(found["pack"], truth, found["emptied"])
+    members = _members(evidence["pack"], truth, evidence["emptied"])
     for name, original in truth["images"].items():
         _expect_unchanged(name, members[name], truth["images"], original)
     _expect_labels(members[INFO_NAME], truth["labels"])
 
 
-def _expect_other_zip(found: core.Evidence, before: core.DrawnFolder, truth: core.DrawnFolder) -> None:
-    _expect_no_folder(found)
+def _expect_other_zip(evidence: core.Evidence, before: core.DrawnFolder, truth: core.DrawnFolder) -> None:
+    _expect_no_folder(evidence)
     try:
-        _expect_zip(found, truth)
+        _expect_zip(evidence, truth)
     except core.Mistake as wrong:
-        kept = [name for name in before["images"] if found["pack"] and name.encode() in found["pack"]]
+        kept = [name for name in before["images"] if evidence["pack"] and name.encode() in evidence["pack"]]
         if not kept:
             raise
         raise mistake("mixes_folders", kept=kept[0]) from wrong
 
 
-def _expect_no_folder(found: core.Evidence) -> None:
-    error = str(found["called"].get("error", ""))
-    if FOLDER in error or (found["pack"] and f"{FOLDER}/".encode() in found["pack"]):
+def _expect_no_folder(evidence: core.Evidence) -> None:
+    error = str(evidence["called"].get("error", ""))
+    if FOLDER in error or (evidence["pack"] and f"{FOLDER}/".encode() in evidence["pack"]):
         raise mistake("packs_a_folder", more=error and f" The error was: {error}")
 
 
-def _expect_same_again(found: core.Evidence, truth: core.DrawnFolder) -> None:
-    if "error" in found["called"]:
-        raise mistake("second_call_fails", error=found["called"]["error"])
+def _expect_same_again(evidence: core.Evidence, truth: core.DrawnFolder) -> None:
+    if "error" in evidence["called"]:
+        raise mistake("second_call_fails", error=evidence["called"]["error"])
     try:
-        _expect_zip(found, truth)
+        _expect_zip(evidence, truth)
     except core.Mistake as wrong:
         if wrong.name == "written_twice":
             raise mistake("packed_twice") from wrong

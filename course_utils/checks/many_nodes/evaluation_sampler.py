@@ -107,29 +107,29 @@ def _in_turns(samplers: list[Any], limit: int) -> list[list[int]]:
     ]
 
 
-def judge(truth: core.Truth, found: core.Evidence) -> str:
+def judge(truth: core.Truth, evidence: core.Evidence) -> str:
     """Check the shares of each evaluation, then lengths, then that they are the same each time."""
     order = [Rank(*drawn) for drawn in truth["order"]]
     evaluations = [Evaluation(*drawn) for drawn in truth["evaluations"]]
-    attempts = dict(zip(order, found["ranks"], strict=True))
+    attempts = dict(zip(order, evidence["ranks"], strict=True))
     by_evaluation = [
         [attempts[Rank(number, rank)] for rank in range(evaluation.ranks)]
         for number, evaluation in enumerate(evaluations)
     ]
     for evaluation, of_ranks in zip(evaluations, by_evaluation, strict=True):
         expect_samplers(evaluation, of_ranks)
-    read: list[Read] = [one["value"] for one in found["ranks"]]
+    read: list[Read] = [one["value"] for one in evidence["ranks"]]
     for evaluation, of_ranks in zip(evaluations, by_evaluation, strict=True):
         shares = [one["value"] for one in of_ranks]
         expect_each_once(evaluation, shares)
         expect_lengths(evaluation, shares)
-    expect_same_again(read, core.value_of(found["in_turns"]), found["changed"])
+    expect_same_again(read, core.value_of(evidence["in_turns"]), evidence["changed"])
     return (
         "Every sample is evaluated exactly once on any number of ranks, in shares as even as can be, and "
         "each length is right."
     )
 
 
-def stable(truth: core.Truth, found: core.Evidence) -> core.Evidence:
+def stable(truth: core.Truth, evidence: core.Evidence) -> core.Evidence:
     """Return the shares, which must be the same in each process."""
-    return [one["value"]["numbers"] for one in found["ranks"]]
+    return [one["value"]["numbers"] for one in evidence["ranks"]]

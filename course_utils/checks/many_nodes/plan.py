@@ -121,18 +121,18 @@ def _name(name: object) -> str:
     return str(name)
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, evidence: Evidence) -> str:
     """Check each plan, and that plans for the same shards are the same."""
     # Imported here, because the sandbox of the grader does not show it.
     from course_utils.checks.many_nodes._plan_rules import Case, expect_plans
 
-    expect_plans([Case.from_plain(asked) for asked in truth["asked"]], truth["cases"], found["plans"])
+    expect_plans([Case.from_plain(asked) for asked in truth["asked"]], truth["cases"], evidence["plans"])
     return (
         "Each shard is read once, bytes and work are shared evenly, and every node makes the same plan with "
         "the same number of steps."
     )
 
 
-def stable(truth: Truth, found: Evidence) -> Evidence:
+def stable(truth: Truth, evidence: Evidence) -> Evidence:
     """Return the plans, which must be the same in each process."""
-    return [one.get("value") for one in found["plans"]]
+    return [one.get("value") for one in evidence["plans"]]

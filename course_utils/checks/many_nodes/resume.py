@@ -171,28 +171,29 @@ def _saved_state(job: Job, record: JobRecord) -> str:
     return "" if is_lost or not trained else trained[-1]
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, evidence: Evidence) -> str:
     """Check the trainings on one rank, then those that are resumed against them."""
-    trainings, records = truth["trainings"], value_of(found["trainings"])
+    trainings, records = truth["trainings"], value_of(evidence["trainings"])
     for training, of_jobs in zip(trainings, records, strict=True):
         expect_form(training, of_jobs)
-    if found["changed"]:
+    if evidence["changed"]:
         raise Mistake(
             "global_generator",
-            f"Your code draws from or seeds the global generator of {', '.join(found['changed'])}, which the "
-            "training needs for itself. Use a generator of your own, seeded with the state's seed and epoch.",
+            f"Your code draws from or seeds the global generator of {', '.join(evidence['changed'])}, which "
+            "the training needs for itself. Use a generator of your own, seeded with the state's seed and "
+            "epoch.",
         )
     orders = expect_orders(trainings[:RESUMED], records[:RESUMED])
     expect_training(trainings[RESUMED], records[RESUMED], orders[ALONE])
     expect_training(trainings[OTHER_RESUMED], records[OTHER_RESUMED], orders[OTHER])
-    expect_bounded(value_of(found["late"]))
+    expect_bounded(value_of(evidence["late"]))
     return (
         "On any number of ranks, each epoch continues with the sample after the last one that was trained, "
         "to its end, and the next one has a new order."
     )
 
 
-def stable(truth: Truth, found: Evidence) -> Evidence:
+def stable(truth: Truth, evidence: Evidence) -> Evidence:
     """Return the numbers of all steps, which must be the same in each process."""
-    jobs = [record for of_training in value_of(found["trainings"]) for record in of_training]
+    jobs = [record for of_training in value_of(evidence["trainings"]) for record in of_training]
     return [[[step["numbers"] for step in rank] for rank in record["steps"]] for record in jobs]

@@ -170,27 +170,27 @@ def _arguments(folder: Path, place: Path, stem: str) -> dict[str, Arguments]:
     return {name: (source, scratch[name]) for name, source in sources.items()}
 
 
-def judge(truth: Truth, found: Found) -> str:
+def judge(truth: Truth, evidence: Found) -> str:
     """Check the copies of single calls, then of repeated, interrupted and simultaneous ones."""
     content = {name: truth["data"][f"{name}/{truth['stem']}"] for name in (*TWINS, *SINGLE)}
-    expect_twins([content[name] for name in TWINS], found["twins"])
+    expect_twins([content[name] for name in TWINS], evidence["twins"])
     copies = {
         outcome["value"]["name"]: content[name]
-        for name, outcome in zip(TWINS, found["twins"][1], strict=True)
+        for name, outcome in zip(TWINS, evidence["twins"][1], strict=True)
     }
-    expect_files(truth["strays"] | copies, found["files"])
-    expect_not_moved(found["twins"])
-    expect_repaired(content[CUT], found["repaired"][CUT], "size")
-    expect_repaired(content[FLIPPED], found["repaired"][FLIPPED], "checksum")
-    expect_looked_at(content[AGAIN], found["in_process"])
-    expect_refused(found["damaged_source"])
-    expect_killed(content[KILLED], found["interrupted"][KILLED])
-    expect_failed(content[FULL], found["interrupted"][FULL])
-    expect_published(found["twins"])
-    data = {name: old for name, old in found["before"].items() if len(old) >= LEAST_DATA}
-    expect_kept(data, found["after"])
-    expect_together([content[name] for name in (TOGETHER, TOGETHER, BESIDE)], found["together"])
-    _judge_files(truth, activity_of(found["events"]))
+    expect_files(truth["strays"] | copies, evidence["files"])
+    expect_not_moved(evidence["twins"])
+    expect_repaired(content[CUT], evidence["repaired"][CUT], "size")
+    expect_repaired(content[FLIPPED], evidence["repaired"][FLIPPED], "checksum")
+    expect_looked_at(content[AGAIN], evidence["in_process"])
+    expect_refused(evidence["damaged_source"])
+    expect_killed(content[KILLED], evidence["interrupted"][KILLED])
+    expect_failed(content[FULL], evidence["interrupted"][FULL])
+    expect_published(evidence["twins"])
+    data = {name: old for name, old in evidence["before"].items() if len(old) >= LEAST_DATA}
+    expect_kept(data, evidence["after"])
+    expect_together([content[name] for name in (TOGETHER, TOGETHER, BESIDE)], evidence["together"])
+    _judge_files(truth, activity_of(evidence["events"]))
     return (
         "One process of a node copies, the others wait for it; a copy is whole and checked, or there is none."
     )

@@ -140,15 +140,15 @@ def _count_objects(labels: Any, count: int) -> tuple[int, bool]:  # noqa: ANN401
     return len(known), bool(object_array)
 
 
-def judge(truth: Truth, found: Reads) -> str:
+def judge(truth: Truth, evidence: Reads) -> str:
     """Check the labels, how much memory a worker copies to read them, and which objects are the cause."""
     count = truth["count"]
-    first = expect_quick(found["first"], count)
+    first = expect_quick(evidence["first"], count)
     if first["length"] != count:
         raise Mistake("wrong_length", f"len(labels) is {first['length']:,}; the file has {count:,} lines.")
     _expect_labels(first["values"], truth["values"])
-    _expect_own_labels(found, truth["few"])
-    measured = found["measured"]
+    _expect_own_labels(evidence, truth["few"])
+    measured = evidence["measured"]
     _expect_labels(measured["values"], truth["values"])
     copied = f"reading the labels copied {(measured['dirtied'] or 0) / 2**20:.1f} MiB into the worker"
     if measured["object_array"]:

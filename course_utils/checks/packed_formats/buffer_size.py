@@ -35,7 +35,7 @@ def _whole(value: object) -> int | str:
         return type_name(value)
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, evidence: Evidence) -> str:
     """Compare with the sizes that give the wanted mixings, and with what each known mistake would give."""
-    expect_sizes(truth, found["sizes"])
+    expect_sizes(truth, evidence["sizes"])
     return "Your sizes give the wanted mixing."

@@ -47,14 +47,14 @@ def _answer(chosen: object) -> Answer:
     return {"kind": f"list with a {others[0]}" if others else "", "names": [str(name) for name in chosen]}
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, evidence: Evidence) -> str:
     """Compare each list with the formats that the requirements leave, and with the times of reading them."""
     from course_utils.checks.packed_formats import _format_rules
 
     answers = [
         (Requirements(**truth["cases"][number]), answer)
         for number, answer in sorted(
-            zip(truth["order"], found["chosen"], strict=True), key=lambda pair: pair[0]
+            zip(truth["order"], evidence["chosen"], strict=True), key=lambda pair: pair[0]
         )
     ]
     for wanted, answer in answers:

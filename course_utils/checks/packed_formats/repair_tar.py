@@ -168,25 +168,25 @@ def _in_little_memory(repair: Repair, damaged: Path, out: Path) -> None:
     repair(damaged, out)
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, evidence: Evidence) -> str:
     """Check what was saved from each tar, what was reported, and how the new tar appears."""
-    if len(found["calls"]) != len(truth) or not found["stopped"]:
+    if len(evidence["calls"]) != len(truth) or not evidence["stopped"]:
         raise Mistake("no_evidence", "The check could not repair all tars with your function.")
-    for tar, call in zip(truth, found["calls"], strict=True):
+    for tar, call in zip(truth, evidence["calls"], strict=True):
         expect_saved(tar, call)
         expect_report(tar, call, truth)
-    for stopped in found["stopped"]:
+    for stopped in evidence["stopped"]:
         _expect_stopped(stopped)
         _expect_again(truth[0], stopped["again"], "after a call whose process was killed")
-    _expect_again(truth[0], found["replaced"], "with an older file at the place of the new tar")
-    if found["reader"] != OLD:
+    _expect_again(truth[0], evidence["replaced"], "with an older file at the place of the new tar")
+    if evidence["reader"] != OLD:
         raise Mistake(
             "writes_over",
             "A process that had opened an older file of the same name while your function ran reads "
             "something else now. Write a temporary file in the folder of `out`, and rename it: os.replace "
             "puts the new file in the place of the old one in one step.",
         )
-    _expect_large(found["large"])
+    _expect_large(evidence["large"])
     return (
         "Every whole sample is saved unchanged, every other one is reported, and the new tar appears when "
         "it is complete."

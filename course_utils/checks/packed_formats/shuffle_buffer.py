@@ -158,12 +158,12 @@ def _pass_on(world: Handle, number: int, samples: Iterable[object]) -> Iterator[
     world.finish(number)
 
 
-def judge(truth: Truth, found: Evidence, world: World) -> str:
+def judge(truth: Truth, evidence: Evidence, world: World) -> str:
     """Check each epoch, then the orders against each other."""
-    if found["not_iterable"]:
+    if evidence["not_iterable"]:
         raise Mistake(
             "not_iterable",
-            f"shuffled returns a value of type {found['not_iterable'][0]}. Make it a generator function: "
+            f"shuffled returns a value of type {evidence['not_iterable'][0]}. Make it a generator function: "
             "yield each sample.",
         )
     for epoch in world.epochs:
@@ -172,7 +172,7 @@ def judge(truth: Truth, found: Evidence, world: World) -> str:
         raise Mistake("no_evidence", "The check could not read all its streams through your buffer.")
     for epoch in world.epochs:
         expect_bounds(epoch)
-    expect_generator(found["changed"], *(world.epochs[n] for n in LONG))
+    expect_generator(evidence["changed"], *(world.epochs[n] for n in LONG))
     expect_mixed([world.epochs[n] for n in DIFFERENT], [world.epochs[n] for n in (SHORT, EXACT)])
     for length in TINY_LENGTHS:
         expect_each_place([epoch for epoch in world.epochs[TINY:] if epoch.length == length])
@@ -182,6 +182,6 @@ def judge(truth: Truth, found: Evidence, world: World) -> str:
     )
 
 
-def stable(truth: Truth, found: Evidence, world: World) -> list[list[int]]:
+def stable(truth: Truth, evidence: Evidence, world: World) -> list[list[int]]:
     """Return the orders, which must be the same in each process."""
     return [epoch.order() for epoch in world.epochs]

@@ -263,20 +263,20 @@ def _written(folder: Path, called: AttemptOf[None], found: dict[str, dict[str, E
     }
 
 
-def judge(truth: Truth, found: Found) -> str:
+def judge(truth: Truth, evidence: Found) -> str:
     """Check the shards of each call, then what was left of those whose process was killed."""
-    calls = found["calls"]
-    if set(calls) != set(truth) or not found["killed"]:
+    calls = evidence["calls"]
+    if set(calls) != set(truth) or not evidence["killed"]:
         raise Mistake("no_evidence", "The check could not make all calls of your functions.")
     for name in ALONE:
         expect_shards(truth[name], calls[name])
-    first = truth[SHORT]["samples"][: found["first"]]
-    expect_shards({"samples": first, "target": truth[SHORT]["target"]}, found["first_only"])
+    first = truth[SHORT]["samples"][: evidence["first"]]
+    expect_shards({"samples": first, "target": truth[SHORT]["target"]}, evidence["first_only"])
     _expect_separate(truth, calls)
-    for killed in found["killed"]:
+    for killed in evidence["killed"]:
         _expect_complete(calls[SHORT], killed)
         _expect_stored(truth[SHORT], killed)
-    for killed in found["killed"]:
+    for killed in evidence["killed"]:
         _expect_again(truth[SHORT], killed["after"])
     return (
         "Every sample is in one shard, the shards are near the target and sort by name, and whatever is "

@@ -108,9 +108,9 @@ def _run(inputs: Inputs, text: Any) -> Found:  # noqa: ANN401 - whatever a stude
     return {"has_batch": has_batch, "runs": runs}
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, evidence: Evidence) -> str:
     """Check what was trained, then each cause of waiting, then what a resumed run trains."""
-    value = value_of(found)
+    value = value_of(evidence)
     whole, *later = value["runs"]
     expect_no_shared_handle(whole["events"])
     _expect_no_crash(whole)

@@ -41,14 +41,14 @@ def _answer(cause: object) -> Answer:
     return {"cause": str(cause) if isinstance(cause, str) else None, "kind": type_name(cause)}
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, evidence: Evidence) -> str:
     """Compare the names with the causes; what was named instead says what misled."""
     from course_utils.checks.your_training._illness_words import misled, not_a_cause
     from course_utils.checks.your_training._illnesses import RESULT
 
     cases: list[dict[str, Any]] = truth["cases"]
     said: dict[int, str] = {}
-    for number, answer in zip(truth["order"], found["answers"], strict=True):
+    for number, answer in zip(truth["order"], evidence["answers"], strict=True):
         if answer["cause"] is None:
             raise Mistake("not_a_name", f"Return the name of a cause as a text, not {answer['kind']}.")
         if said.setdefault(number, answer["cause"]) != answer["cause"]:

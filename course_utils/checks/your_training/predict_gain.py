@@ -98,12 +98,12 @@ def probe(inputs: Inputs, predict: Callable[..., Any]) -> Found:
     return {"first": first, "again": again[::-1]}
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, evidence: Evidence) -> str:
     """Run the machine before and after each change, and compare with what was predicted."""
     from course_utils.checks.your_training._gain_rules import KNOWN_MISTAKES, gains
 
     cases, predicted = truth["cases"], []
-    for case, answer in zip(cases, found["first"], strict=True):
+    for case, answer in zip(cases, evidence["first"], strict=True):
         if answer["gains"] is None or len(answer["gains"]) != len(case["changes"]):
             what = answer["kind"] or f"a list of length {len(answer['gains'])}"
             raise Mistake(
@@ -111,7 +111,7 @@ def judge(truth: Truth, found: Evidence) -> str:
                 f"Return a list with {len(case['changes'])} numbers, one a change; you returned {what}.",
             )
         predicted.append(answer["gains"])
-    if found["again"] != found["first"]:
+    if evidence["again"] != evidence["first"]:
         raise Mistake(
             "keeps_state",
             "Asked twice about the same machine, you predict other gains: keep nothing outside the function.",

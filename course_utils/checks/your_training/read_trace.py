@@ -55,27 +55,27 @@ def probe(inputs: Inputs, read: Callable[..., Any]) -> Found:
     return {"first": first, "again": again[::-1]}
 
 
-def judge(truth: Truth, found: Evidence) -> str:
+def judge(truth: Truth, evidence: Evidence) -> str:
     """Compare both with what each known mistake would find."""
     from course_utils.checks.your_training._trace_rules import ReadTrace, agree, wrong_share, wrong_stage
 
-    for answer in found["first"]:
+    for answer in evidence["first"]:
         if answer["share"] is None or answer["stage"] is None:
             raise Mistake(
                 "not_a_pair",
                 f"Return two things, a number and the name of a stage; you returned {answer['kind']}.",
             )
-    if found["again"] != found["first"]:
+    if evidence["again"] != evidence["first"]:
         raise Mistake(
             "keeps_state",
             "Asked twice about the same trace, you answer differently. Each call must start afresh: keep no "
             "list outside the function.",
         )
     traces = [ReadTrace(rows) for rows in truth["traces"]]
-    shares = [answer["share"] for answer in found["first"]]
+    shares = [answer["share"] for answer in evidence["first"]]
     if not agree(shares, [trace.share() for trace in traces]):
         raise wrong_share(traces, shares)
-    for trace, answer in zip(traces, found["first"], strict=True):
+    for trace, answer in zip(traces, evidence["first"], strict=True):
         if answer["stage"] != trace.slow_stage():
             raise wrong_stage(trace, str(answer["stage"]))
     return (
