@@ -58,10 +58,6 @@ class Packing:
     images_per_file: int
     objects: int
 
-    def share_of(self, quota: FileQuota) -> float:
-        """Return the part of a quota that the files take; more than 1 do not fit."""
-        return self.files / quota.files
-
 
 def packings(
     images: int,

@@ -1,10 +1,8 @@
 """Durations of the stages of a pipeline for each batch: constant, random with a seed, or recorded."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
-
-import numpy as np
 
 from course_utils.pipeline.trace import Run
 
@@ -35,26 +33,6 @@ class StageTimes:
         """Return the seconds that `stage` takes for batch number `batch`."""
         times: Times = getattr(self, stage)
         return times[batch % len(times)] if isinstance(times, Sequence) else times
-
-    def randomised(self, spread: float, batches: int, seed: int) -> "StageTimes":
-        """Return random times with the same means, the same ones for the same seed.
-
-        Args:
-            spread: Standard deviation divided by the mean, of every stage.
-            batches: Number of batches to draw.
-            seed: Seed of the generator.
-
-        Returns:
-            Stage times with gamma-distributed sequences of length `batches`.
-        """
-        rng = np.random.default_rng(seed)
-        shape = 1 / spread**2
-
-        def draw(mean: float) -> list[float]:
-            return [float(seconds) for seconds in rng.gamma(shape, mean / shape, batches)]
-
-        means = {name: float(np.mean(getattr(self, name))) for name in self.__dataclass_fields__}
-        return replace(self, **{name: draw(mean) for name, mean in means.items()})
 
     @classmethod
     def recorded(cls, run: Run) -> "StageTimes":

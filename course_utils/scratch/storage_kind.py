@@ -42,7 +42,6 @@ class Storage:
         device: What is mounted there.
         free_bytes: Bytes that this account can still write, as far as the file system tells.
         total_bytes: Its size.
-        free_files: Files that can still be made; None if it does not limit them.
         quota_command: Shows the quota of this account, which `free_bytes` may leave out.
     """
 
@@ -52,7 +51,6 @@ class Storage:
     device: str
     free_bytes: int
     total_bytes: int
-    free_files: int | None
     quota_command: str
 
     def __str__(self) -> str:
@@ -92,7 +90,6 @@ def storage_of(path: str | os.PathLike[str]) -> Storage:
         device,
         space.f_bavail * space.f_frsize,
         space.f_blocks * space.f_frsize,
-        space.f_favail if space.f_files else None,
         QUOTA_COMMANDS.get(file_system, "quota -s").format(mount_point=point),
     )
 

@@ -49,23 +49,6 @@ def meaning(source: str) -> str:
         return "\n".join(line.rstrip() for line in source.split("\n")).strip()
 
 
-def used_names(source: str) -> set[str]:
-    """Return the modules, names and attributes that code uses, dotted as far as they are written so.
-
-    Comments and texts are left out. Empty where the code is not Python.
-    """
-    found = set()
-    for statement in _parse(source)[0]:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Import):
-                found |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                found |= {f"{node.module}.{alias.name}" for alias in node.names}
-            elif isinstance(node, ast.Name | ast.Attribute):
-                found.add(_dotted(node))
-    return found
-
-
 def free_names(source: str) -> set[str]:
     """Return the names that code reads and nowhere binds, without those of builtins."""
     statements = _parse(source)[0]
@@ -76,14 +59,6 @@ def free_names(source: str) -> set[str]:
     bound |= {node.name for node in nodes if isinstance(node, ast.ExceptHandler) and node.name}
     bound |= {name for node in nodes if isinstance(node, ast.stmt) for name in _names(node)}
     return read - bound - set(dir(builtins))
-
-
-def _dotted(node: ast.expr) -> str:
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join(reversed([*parts, node.id if isinstance(node, ast.Name) else ""]))
 
 
 def _parse(source: str) -> tuple[list[ast.stmt], list[str]]:

@@ -22,13 +22,6 @@ class Case(TypedDict):
     batch_size: int
 
 
-class Answers(TypedDict):
-    """What was predicted for each case, and when asked again; of what is no number, its type."""
-
-    first: list[float | str]
-    again: list[float | str]
-
-
 class Found(TypedDict):
     """The predictions, or the type of what is no number, for all cases and for all cases again."""
 

@@ -73,12 +73,6 @@ def median(values: Iterable[float]) -> float:
     return statistics.median(listed) if listed else 0.0
 
 
-def quantile(values: Iterable[float], share: float) -> float:
-    """A quantile, 0 of nothing."""
-    ordered = sorted(values)
-    return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else 0.0
-
-
 def total(records: Iterable[Record], name: str) -> float:
     """Sum of a field."""
     return sum(record.get(name, 0) or 0 for record in records)
