@@ -1,5 +1,8 @@
 """What teachers say and show names cells, exercises and mistakes that are there."""
 
+import re
+from pathlib import Path
+
 import pytest
 from nbformat import NotebookNode
 
@@ -7,6 +10,8 @@ from book.teachers.guide import GUIDES, Guide, read_guide
 from book.teachers.lesson_parts import exercises
 from book.teachers.shown_cells import shown_cell
 from book.teachers.stumbles import wrong_answers
+from book.teachers.teacher_book import PAGES
+from course_utils.start_page import MORE
 from tests.lessons.lesson import LESSONS, Lesson, graded, read, solved
 
 SAID_OF = 3  # mistakes of each exercise, the most frequent of the bank
@@ -70,3 +75,40 @@ def test_hints_give_no_line_of_a_solution_away(guide: Guide, lesson: Lesson):
         lines = [line.strip() for line in exercise.solution.splitlines() if len(line.strip()) > 25]
         said = " ".join(guide.exercises[exercise.name].say.values())
         assert not [line for line in lines if line in said]
+
+
+NUMBERED = re.compile(
+    r"\b(section|exercise|part)s? (\d(?:(?:,| and| to| or) \d)*)(?! of lesson)", re.IGNORECASE
+)
+
+
+def with_optional(lesson: Lesson) -> list[Path]:
+    """The notebook of a lesson, and its optional one if there is one."""
+    optional = lesson.solution.parents[1] / MORE / lesson.solution.name
+    return [lesson.solution, *([optional] if optional.exists() else [])]
+
+
+def headings(notebook: NotebookNode) -> list[str]:
+    """The titles of sections and exercises."""
+    texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    return [line.lstrip("# ") for text in texts for line in text.splitlines() if line.startswith("##")]
+
+
+def numbers(titles: list[str], pattern: str) -> set[str]:
+    """The numbers of the titles that begin with one."""
+    return {match[1] for title in titles if (match := re.match(pattern, title))}
+
+
+def test_sections_and_exercises_that_teachers_are_sent_to_are_there(lesson: Lesson):
+    page, guide = PAGES / f"{lesson.name}.md", GUIDES / f"{lesson.name}.toml"
+    titles = [title for file in with_optional(lesson) for title in headings(read(file))]
+    there = {
+        "section": len(numbers(titles, r"(\d+)\.")),
+        "exercise": len(numbers(titles, r"Exercise (\d+):")),
+    }
+    for text in (page.read_text(), guide.read_text()):
+        for what, listed in NUMBERED.findall(text):
+            assert max(map(int, re.findall(r"\d", listed))) <= there.get(what.lower(), 0), f"{what} {listed}"
+    plain = {re.sub(r"^(\d+\.|Exercise \d+:|Exercise:) ", "", title).lower() for title in titles}
+    named = re.findall(r"\*([A-Z][^*`]+)\*", " ".join(page.read_text().split()))
+    assert {title.lower() for title in named} <= plain
