@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from nbval.plugin import IPyNbCell
 from playwright.sync_api import Browser, sync_playwright
 from xdist.scheduler import LoadFileScheduling
@@ -20,6 +21,9 @@ from tests.image_set import image_set  # noqa: F401 - a fixture
 from tests.lessons.lesson import COURSE, LESSONS
 from tests.whole import IS_WHOLE
 
+# On a machine with other work, an example of Hypothesis takes any time.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 # Several tests run at once: threads of torch that wait for work would take the cores from the other tests.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # What a shell starts in the background ignores Ctrl-C, and so do the commands that tests interrupt.

@@ -54,14 +54,14 @@ def cases(draw):
     return (height, width), ResizeCenterCrop(resize, shape)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(cases())
 def test_pixels_are_those_of_torchvision(case):
     check(case)
 
 
 @pytest.mark.proof
-@settings(deadline=None, max_examples=1000)
+@settings(max_examples=1000)
 @given(cases())
 def test_pixels_are_those_of_torchvision_in_many_cases(case):
     check(case)

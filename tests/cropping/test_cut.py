@@ -75,7 +75,7 @@ def check_pixels(data, cut, shape, most=MOST):
     assert distance(decoded(data, cut, shape), reference(data, cut, shape)).max() <= most
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(cuts(), SUBSAMPLINGS)
 def test_pixels_are_those_of_torchvision(case, subsampling):
     size, cut, shape = case
@@ -83,7 +83,7 @@ def test_pixels_are_those_of_torchvision(case, subsampling):
 
 
 @pytest.mark.proof
-@settings(deadline=None, max_examples=3000)
+@settings(max_examples=3000)
 @given(cuts(), SUBSAMPLINGS)
 def test_pixels_are_those_of_torchvision_for_many(case, subsampling):
     size, cut, shape = case

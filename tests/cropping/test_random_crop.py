@@ -41,7 +41,7 @@ def box_by_torchvisions_algorithm(crop, height, width, numbers):
 
 
 @given(SIDES, SIDES, RANGES, RANGES, st.integers(0, 2**70), st.integers(0, 99))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_parameters_are_computed_as_torchvisions(height, width, scale, ratio, seed, epoch):
     crop = RandomResizedCrop(9, scale, ratio)
     numbers = uniforms(seed, epoch, np.arange(5), 3 + 2 * TRIES)
@@ -69,7 +69,7 @@ def derived(parts):
 
 
 @given(SIDES, SIDES, RANGES)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_fallback_is_torchvisions(height, width, ratio):
     crop = RandomResizedCrop(9, (9.0, 9.0), ratio)  # no try can fit
     expected = torchvision_boxes(crop, height, width, 1)[0]
@@ -115,7 +115,7 @@ def test_impossible_argument_is_named(arguments):
 
 
 @given(st.integers(1, 3000), st.integers(1, 3000), st.integers(1, 300))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_drafts_are_never_smaller_than_the_result(height, width, size):
     exact, draft = RandomResizedCrop(size), RandomResizedCrop(size, draft=True)
     for drawn in exact.draw(0, 0, np.arange(10)):

@@ -57,7 +57,7 @@ def parts(draw):
 
 
 @given(parts(), KINDS)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_parts_of_unusual_files(part, kind):
     size, box = part
     check_part(unusual_jpeg(noise(*size), **kind), *box)
@@ -65,7 +65,7 @@ def test_parts_of_unusual_files(part, kind):
 
 @pytest.mark.proof
 @given(parts(), KINDS)
-@settings(deadline=None, max_examples=3000)
+@settings(max_examples=3000)
 def test_parts_of_many_unusual_files(part, kind):
     size, box = part
     check_part(unusual_jpeg(noise(*size), **kind), *box)

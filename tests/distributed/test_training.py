@@ -42,7 +42,7 @@ def test_epochs_hold_each_sample_once_in_different_orders(undisturbed):
     assert epochs[0] != epochs[1]
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(stops=st.lists(st.integers(1, 7), max_size=4), save_every=st.integers(1, 4), is_killed=st.booleans())
 def test_stopped_or_killed_runs_equal_the_undisturbed_one(pack, undisturbed, stops, save_every, is_killed):
     """Losses too: parameters, momentum and position are those of the checkpoint."""

@@ -56,7 +56,7 @@ def use(gpu, operations):
     gpu.synchronize()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.sampled_from(OPERATIONS), max_size=40))
 def test_device_behaves_alike_here_and_in_a_world(operations):
     here, world = FakeCuda(strict=False), World(FOR_USERS | FOR_TESTERS)

@@ -42,7 +42,7 @@ def drawn(count: int, seed: int = 0) -> list[Sample]:
 @example(samples=[])
 @example(samples=EMPTY[:1])
 @example(samples=EMPTY)
-@settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_what_was_written_is_read(kind, samples):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "packed"

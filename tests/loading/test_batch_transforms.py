@@ -41,7 +41,7 @@ def test_equals_torchvisions_normalize_and_flip(images, flipped):
 
 
 @given(seed=st.integers(0, 2**70), epoch=st.integers(0, 99), order=st.permutations(range(30)))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_flip_of_a_sample_depends_on_nothing_but_seed_and_epoch(seed, epoch, order):
     transform, samples = FlipAndNormalize(), np.array(order)
     whole = transform.draw(seed, epoch, np.arange(30))

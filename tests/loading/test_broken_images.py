@@ -128,7 +128,7 @@ def test_few_messages_are_kept(path):
     assert BrokenImages().errors == []
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     damage=st.sets(st.integers(0, IMAGES - 1)),
     world_size=st.integers(1, 4),

@@ -97,14 +97,14 @@ def check_case(folder, case, stops):
             assert (image.int() - expected.int()).abs().max() <= MOST
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(CASES, STOPS)
 def test_each_image_comes_once_with_the_pixels_of_the_reference(tmp_path_factory, case, stops):
     check_case(tmp_path_factory.mktemp("pack"), case, stops)
 
 
 @pytest.mark.proof
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 @given(CASES, STOPS)
 def test_each_image_comes_once_in_many_cases(tmp_path_factory, case, stops):
     check_case(tmp_path_factory.mktemp("pack"), case, stops)
@@ -149,7 +149,7 @@ class Tagged:
         return torch.from_numpy(drawn)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(CASES, STOPS)
 def test_random_transforms_depend_neither_on_order_nor_on_ranks_nor_on_resuming(
     tmp_path_factory, case, stops

@@ -122,7 +122,7 @@ settings_of_loaders = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(
     images=st.integers(1, 23),
     broken=st.sets(st.integers(0, 22), max_size=6),
@@ -209,7 +209,7 @@ def test_epoch_continues_on_another_number_of_ranks_with_another_batch_size(path
     }
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     phases=st.lists(
         st.tuples(st.integers(1, 5), st.integers(1, 6), st.integers(0, 6), st.integers(0, 4)), max_size=5

@@ -5,7 +5,7 @@ import math
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from course_utils.record import faults
@@ -72,7 +72,6 @@ def test_impossible_number_is_named(where, number, value):
     assert f"{part}: round {number + 1}: {name!r} is impossible" in found(data)
 
 
-@settings(deadline=None)
 @given(where=NAMES, value=st.sampled_from([math.nan, math.inf, True, None, "3", [1], {}]))
 def test_value_that_is_no_finite_number_is_named(where, value):
     part, name = where

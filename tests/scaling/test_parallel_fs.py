@@ -82,7 +82,7 @@ def test_formula_is_near_the_simulation(work, nodes, readers):
 
 
 @pytest.mark.proof
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     work=st.sampled_from([FILES, PACK, IMPORT, COPY]),
     nodes=st.sampled_from([1, 2, 4, 8, 16, 32, 64, 128, 256, 512]),

@@ -147,7 +147,7 @@ def test_picture_has_alt_text_and_screen_readers_hear_new_numbers(make):
 
 @pytest.mark.parametrize("make", PANELS)
 @pytest.mark.proof
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_all_positions_of_the_sliders_can_be_drawn(make, data):
     panel = make()
@@ -189,7 +189,7 @@ def test_pipeline_sliders_print_the_numbers_of_the_model():
 
 
 @pytest.mark.proof
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     settings=st.builds(
         Pipeline,

@@ -123,7 +123,7 @@ JSON = st.recursive(
 @given(
     cells=st.lists(st.sampled_from(["answer", "check"]) | JSON, max_size=4), value=JSON, key=st.integers(0, 5)
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_json_is_read_or_reported(tmp_path: Path, cells, value, key: int):
     parts = dict(zip(["answer", "check"], exercise("json_labels", WRITTEN, passed()), strict=True))
     made = [{**parts[cell]} if isinstance(cell, str) and cell in parts else cell for cell in cells]

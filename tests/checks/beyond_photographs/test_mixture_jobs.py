@@ -46,13 +46,13 @@ def judged(name: str, seed: int, data: st.DataObject) -> str:
 
 
 @pytest.mark.parametrize("name", ["right_weights_drawn_at_random", "right_snapshots_of_what_was_yielded"])
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 100), data=st.data())
 def test_right_answer_passes_with_any_jobs(name, seed, data):
     assert judged(name, seed, data)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 100), data=st.data())
 def test_one_sample_too_many_never_passes(seed, data):
     with pytest.raises(Mistake):

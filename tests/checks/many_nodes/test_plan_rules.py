@@ -18,7 +18,7 @@ def solution(name: str) -> Any:
 SOLUTIONS = [solution(name) for name in ("right_dealt_by_size", "right_one_each_then_least_loaded")]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     sizes=st.lists(st.tuples(st.integers(1, 1000), st.integers(0, 300)), min_size=4, max_size=40),
     nodes=st.integers(1, 4),

@@ -48,13 +48,13 @@ def judged(name: str, seed: int, data: st.DataObject) -> str:
     return check.judge(truth, check.probe(inputs, solution(name)))
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 100), data=st.data())
 def test_right_answer_passes_with_any_jobs(seed, data):
     assert judged("right_slices", seed, data)
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 @given(seed=st.integers(0, 100), data=st.data())
 def test_steps_for_samples_never_pass(seed, data):
     with pytest.raises(Mistake):

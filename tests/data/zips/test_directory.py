@@ -71,7 +71,7 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("zip") / "a.zip"
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(before=misleading, members=st.dictionaries(names, misleading), comment=misleading, zip64=st.booleans())
 def test_members_are_those_that_were_packed(path, before, members, comment, zip64):
     """Or the zip is refused, where its comment is made to look like the end of it."""
@@ -80,7 +80,7 @@ def test_members_are_those_that_were_packed(path, before, members, comment, zip6
         assert members_of(path) == members
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(inner=small_zips, comment=small_zips, zip64=st.booleans())
 def test_zips_as_comment_and_as_member_are_no_obstacle(path, inner, comment, zip64):
     members = MEMBERS | {"inner.zip": inner}

@@ -50,7 +50,7 @@ def read_into(index, i, **options):
 names = st.text(st.characters(exclude_characters="/\\\0", exclude_categories=["Cs"]), min_size=1, max_size=20)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     members=st.dictionaries(names, st.binary(max_size=300)),
     local=st.binary(max_size=40),

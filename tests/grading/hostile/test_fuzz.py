@@ -237,7 +237,7 @@ def run(examples, course, **strategies):
     shutil.copytree(released, course.root / "handed_in")
     shared, turns = local._shared_sandboxes, itertools.count(1)
 
-    @settings(max_examples=examples, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(**strategies)
     def grade_one(**drawn):
         folder = course.root / "submitted" / "hostile" / LESSON

@@ -525,14 +525,14 @@ def check_edits(course, solved, edits, encoding):
     assert right == set(SAMPLES)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(EDITING, st.sampled_from(["utf-8", "utf-16"]))
 def test_harmless_edits_cost_no_points(course, solved, edits, encoding):
     check_edits(course, solved, edits, encoding)
 
 
 @pytest.mark.proof
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(EDITING, st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1"]))
 def test_no_harmless_edits_of_many_cost_points(course, solved, edits, encoding):
     check_edits(course, solved, edits, encoding)

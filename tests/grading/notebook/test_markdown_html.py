@@ -69,14 +69,14 @@ TEXTS = st.lists(st.sampled_from([*PARTS, *MARKDOWN, *MARKDOWN, *PAYLOADS.values
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(TEXTS)
 def test_any_text_leaves_only_harmless_elements(text):
     assert_harmless(shown(text))
 
 
 @pytest.mark.proof
-@settings(max_examples=2500, deadline=None)
+@settings(max_examples=2500)
 @given(TEXTS)
 def test_no_text_of_many_leaves_anything_else(text):
     assert_harmless(shown(text))
