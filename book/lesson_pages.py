@@ -149,13 +149,17 @@ def describe_figures(cell: NotebookNode, below: list[NotebookNode]) -> None:
 
 
 def alternative_text(markdown: str) -> str:
-    """Return the first sentences of a description, without markup."""
+    """Return the first sentences of a description, without markup; ValueError if the first is too long."""
     paragraph = re.sub(r"\s+", " ", re.sub(r"[*`]", "", markdown.split("\n\n")[0]))
     paragraph = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", paragraph)
     if len(paragraph) <= ALT_LENGTH:
         return paragraph
     sentences = paragraph[:ALT_LENGTH].rpartition(". ")[0]
-    return f"{sentences or paragraph[:ALT_LENGTH]}."
+    if not sentences:
+        raise ValueError(
+            f"a picture is described by a sentence of at most {ALT_LENGTH} characters: {paragraph}"
+        )
+    return f"{sentences}."
 
 
 def with_page_links(markdown: str, names: PackageNames) -> str:

@@ -64,7 +64,8 @@ def test_formulas_need_no_script_and_code_stays():
 def test_alternative_text_is_plain_and_ends_with_a_sentence():
     assert alternative_text("*The plot:* `one` [bar](x.md).\n\nMore.") == "The plot: one bar."
     assert alternative_text("One two. " * 100).endswith("two.")
-    assert len(alternative_text("word " * 100)) <= ALT_LENGTH + 1
+    with pytest.raises(ValueError, match="at most 300 characters: word word"):
+        alternative_text("word " * 100)
 
 
 def test_pictures_stand_beside_the_page(lesson: Lesson, tmp_path: Path):
