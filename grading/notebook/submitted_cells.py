@@ -153,7 +153,22 @@ def _compare_frame(data: dict[str, Any], released: NotebookNode, findings: list[
     metadata = data.get("metadata")
     if isinstance(metadata, dict):
         findings += [*compare_version(metadata), *compare_python(metadata)]
-    kernel = metadata.get("kernelspec") if isinstance(metadata, dict) else None
-    language = kernel.get("language", "python") if isinstance(kernel, dict) else "python"
-    if language != "python":  # kernels of any name run Python; which one is a matter of the site
-        findings.append(Finding("damaged", f"The kernel's language is {_short(language)!r}."))
+        if (language := _other_language(metadata)) is not None:
+            advice = (
+                "choose a Python kernel (Kernel, Change Kernel) and run all cells before you hand it in again"
+            )
+            what = f"The notebook's language is {_short(language)!r}, and it was graded as Python: {advice}."
+            findings.append(Finding("damaged", what))
+
+
+def _other_language(metadata: dict[str, Any]) -> object:
+    """Return a language that the metadata state and that is not Python; None if there is none.
+
+    Kernels of any name run Python; which one is a matter of the site.
+    """
+    for key, name in (("kernelspec", "language"), ("language_info", "name")):
+        entry = metadata.get(key)
+        language = entry.get(name) if isinstance(entry, dict) else None
+        if language is not None and not (isinstance(language, str) and language.lower() == "python"):
+            return language
+    return None

@@ -14,7 +14,7 @@ class Finding:
     Attributes:
         kind: `damaged` (may be an accident), `tampered` (is none), or `suspicious` (a time stamp to look at),
             or `other version` (of the course, where it was released).
-        what: One sentence for the teacher.
+        what: One sentence for the teacher; of what is `damaged`, also for the student, with what to do.
     """
 
     kind: str

@@ -87,6 +87,25 @@ def test_notebook_of_another_version_is_reported(released, stated, kinds):
     assert [finding.kind for finding in restored.findings] == kinds
 
 
+@pytest.mark.parametrize(
+    ("stated", "kinds"),
+    [
+        ({"kernelspec": {"language": "R"}}, ["damaged"]),
+        ({"language_info": {"name": "julia"}}, ["damaged"]),
+        ({"kernelspec": {"language": "R"}, "language_info": {"name": "R"}}, ["damaged"]),
+        ({"kernelspec": {"language": 7}}, ["damaged"]),
+        ({"kernelspec": {"language": "Python"}, "language_info": {"name": "PYTHON"}}, []),
+        ({"kernelspec": {"language": [[]] * 99}}, ["damaged"]),
+        ({"kernelspec": {"name": "ir"}, "language_info": {"name": None}}, []),
+        ({"kernelspec": "R", "language_info": None}, []),
+    ],
+)
+def test_notebook_in_another_language_is_reported_with_what_to_do(released, stated, kinds):
+    restored = _repaired(released, lambda data: data["metadata"].update(stated))
+    assert [finding.kind for finding in restored.findings] == kinds
+    assert all("Change Kernel" in finding.what for finding in restored.findings)
+
+
 @pytest.mark.parametrize("kind", ["markdown", "raw"])
 def test_texts_of_a_student_are_sanitised(released, kind):
     link, picture = "[a](javascript:x)", "![p](attachment:p.png)"
