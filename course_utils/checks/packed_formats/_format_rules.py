@@ -128,7 +128,7 @@ def draw_cases(rng: np.random.Generator) -> list[dict[str, Any]]:
         {"worker_memory": int(rng.uniform(305, 745) * samples)},
         *({name: True} for name in ("opened_before_fork", "append", "notice_damage", "survive_kill")),
         {"only_numpy": True},
-        *({"read_by": program, "place": place} for program in READERS for place in PLACES),
+        *(case for case in _programs_and_places() if admissible(Requirements(**case))),
         # Requests decide, then bytes, then both.
         *({"access": access, "latency": 0.5, "bandwidth": 1e9} for access in ACCESSES),
         *({"access": access, "latency": 1e-8, "bandwidth": 1e7} for access in ACCESSES),
@@ -140,6 +140,10 @@ def draw_cases(rng: np.random.Generator) -> list[dict[str, Any]]:
         },
     ]
     return [plain | case for case in (*alone, *_draw_mixed(rng, samples, alone))]
+
+
+def _programs_and_places() -> Iterator[dict[str, Any]]:
+    return ({"read_by": program, "place": place} for program in READERS for place in PLACES)
 
 
 def _draw_mixed(
