@@ -59,6 +59,10 @@ NOT_RUN = {
     "srun --time=00:10:00 python build/diagnosis.pyz --html report.html train.py": "needs a script",
     # CONTRIBUTING.md
     "make test TESTS=tests/storage": "takes a minute, and CI runs these tests",
+    "make test TESTS=solutions/more/01_jpeg_vs_zip.ipynb": TESTS,
+    'make test TESTS="tests/lessons/test_saved_outputs.py tests/book/test_lesson_pages.py -k more-01"': TESTS,
+    'make test TESTS="tests/grading/notebook"': TESTS,
+    'make proofs TESTS="tests/grading/hostile/test_corpus.py -k NAME"': "NAME is the case of the reader",
     'make test TESTS="tests/test_names.py tests/checks -k reversed_labels"': EXAMPLE,
     'WHOLE=yes make proofs TESTS="tests/lessons/test_answers.py -k reversed_labels"': EXAMPLE,
     'make proofs TESTS="tests/checks/test_bank_seeds.py -k reversed_labels" SEEDS=200': EXAMPLE,
