@@ -57,7 +57,9 @@ def test_no_script_fails_because_it_is_watched(ward: dict[str, Patient]):
 
 
 @pytest.mark.alone
-def test_nearly_all_scripts_get_their_cause_first(ward: dict[str, Patient]):
+def test_nearly_all_scripts_get_their_cause_first(
+    ward: dict[str, Patient], capsys: pytest.CaptureFixture[str]
+):
     causes = {str(script): expected(script) for script in SCRIPTS}
     causes |= {f"{ILL} {name}": [] if name.startswith("healthy") else [name] for name in CONDITIONS}
     wrong = {
@@ -65,6 +67,8 @@ def test_nearly_all_scripts_get_their_cause_first(ward: dict[str, Patient]):
         for name, patient in ward.items()
         if not (patient.causes[0] in causes[name] if patient.causes else causes[name] == [])
     }
+    with capsys.disabled():  # which ones, also where they are few: whoever repeats this compares them
+        print(f"\n{len(ward) - len(wrong)} of {len(ward)} scripts got their cause first; not {wrong}")
     assert len(wrong) <= MOST_WRONG * len(ward), wrong
 
 
