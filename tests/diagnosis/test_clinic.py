@@ -57,7 +57,9 @@ def test_no_script_fails_because_it_is_watched(ward: dict[str, Patient]):
 
 
 @pytest.mark.alone
-def test_nearly_all_scripts_get_their_cause_first(ward: dict[str, Patient], pytestconfig: pytest.Config):
+def test_nearly_all_scripts_get_their_cause_first(
+    ward: dict[str, Patient], pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
+):
     causes = {str(script): expected(script) for script in SCRIPTS}
     causes |= {f"{ILL} {name}": [] if name.startswith("healthy") else [name] for name in CONDITIONS}
     wrong = {
