@@ -1,7 +1,6 @@
 """What teachers say and show names cells, exercises and mistakes that are there."""
 
 import re
-from pathlib import Path
 
 import pytest
 from nbformat import NotebookNode
@@ -11,8 +10,7 @@ from book.teachers.lesson_parts import exercises
 from book.teachers.shown_cells import shown_cell
 from book.teachers.stumbles import wrong_answers
 from book.teachers.teacher_book import PAGES
-from course_utils.start_page import MORE
-from tests.lessons.lesson import LESSONS, Lesson, graded, read, solved
+from tests.lessons.lesson import LESSONS, OPTIONAL, Lesson, graded, read, solved
 
 SAID_OF = 3  # mistakes of each exercise, the most frequent of the bank
 
@@ -82,30 +80,18 @@ NUMBERED = re.compile(
 )
 
 
-def with_optional(lesson: Lesson) -> list[Path]:
-    """The notebook of a lesson, and its optional one if there is one."""
-    optional = lesson.solution.parents[1] / MORE / lesson.solution.name
-    return [lesson.solution, *([optional] if optional.exists() else [])]
-
-
 def headings(notebook: NotebookNode) -> list[str]:
     """The titles of sections and exercises."""
     texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     return [line.lstrip("# ") for text in texts for line in text.splitlines() if line.startswith("##")]
 
 
-def numbers(titles: list[str], pattern: str) -> set[str]:
-    """The numbers of the titles that begin with one."""
-    return {match[1] for title in titles if (match := re.match(pattern, title))}
-
-
 def test_sections_and_exercises_that_teachers_are_sent_to_are_there(lesson: Lesson):
     page, guide = PAGES / f"{lesson.name}.md", GUIDES / f"{lesson.name}.toml"
-    titles = [title for file in with_optional(lesson) for title in headings(read(file))]
-    there = {
-        "section": len(numbers(titles, r"(\d+)\.")),
-        "exercise": len(numbers(titles, r"Exercise (\d+):")),
-    }
+    notebooks = [one for one in (lesson, *OPTIONAL) if one.name == lesson.name]
+    titles = [title for one in notebooks for title in headings(read(one.solution))]
+    begins = {"section": r"\d+\.", "exercise": r"Exercise \d+:"}
+    there = {what: sum(bool(re.match(begin, title)) for title in titles) for what, begin in begins.items()}
     for text in (page.read_text(), guide.read_text()):
         for what, listed in NUMBERED.findall(text):
             assert max(map(int, re.findall(r"\d", listed))) <= there.get(what.lower(), 0), f"{what} {listed}"
