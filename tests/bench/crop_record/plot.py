@@ -28,7 +28,7 @@ def plot(record: dict, path: Path) -> None:
         for panel, output in zip(panels[0], kinds, strict=True):
             _draw(panel, record, output)
         figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
-        figure.tight_layout(rect=(0, 0.07, 1, 1))
+        figure.tight_layout(rect=(0, 0.12, 1, 1))
         metadata = {"Date": None, "Description": fingerprint(record)}
         figure.savefig(path, metadata=metadata, transparent=True, bbox_inches="tight")
         plt.close(figure)
