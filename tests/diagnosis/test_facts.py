@@ -1,14 +1,16 @@
 """What is looked at: orders of indices, generators, batches, lists that should match."""
 
 import random
+import sys
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_utils.diagnosis.facts import content, generators, loaders
+from course_utils.diagnosis.facts import content, generators, lateness, loaders
 from course_utils.diagnosis.facts.orders import Order
 
 
@@ -71,3 +73,29 @@ def test_lists_that_do_not_match_are_named():
     )
     assert loaders.parallel_lists(crossed)
     assert not loaders.parallel_lists(SimpleNamespace(images=list("abcdef"), labels=[0] * 6, offsets=[0] * 7))
+
+
+@pytest.mark.parametrize(
+    ("woken", "delays", "late"),
+    [
+        (10.014, (1.0, 1.003), 0.001),  # 3 of the 4 milliseconds waited for a core
+        (10.011, (1.0, 1.003), 0.0),
+        (10.014, (None, None), None),  # a kernel that does not tell
+    ],
+)
+def test_waiting_for_a_core_is_no_waiting_for_the_lock(
+    monkeypatch: pytest.MonkeyPatch, woken: float, delays: tuple, late: float | None
+):
+    clock, told = iter([10.0, woken]), iter(delays)
+    times = SimpleNamespace(monotonic=lambda: next(clock), sleep=lambda _: None)
+    monkeypatch.setattr(lateness, "time", times)
+    found = lateness.seconds_late(0.01, SimpleNamespace(seconds=lambda: next(told)))
+    assert found == (None if late is None else pytest.approx(late))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the run queue of Linux")
+def test_the_delay_of_a_thread_is_known_until_it_is_closed():
+    delay = lateness.RunDelay()
+    assert delay.seconds() is not None
+    delay.close()
+    assert delay.seconds() is None

@@ -12,7 +12,7 @@ from course_utils.clinic import ward
 from course_utils.diagnosis.judge import loading
 from course_utils.diagnosis.judge.evidence import Loader
 from course_utils.diagnosis.judge.finding import CAUSES, Finding
-from course_utils.diagnosis.judge.stages import Stages
+from course_utils.diagnosis.judge.stages import Stages, _late
 from course_utils.diagnosis.judge.verdict import _busy
 from tests.bench.diagnosis.promise import cures
 from tests.lessons.lesson import COURSE
@@ -32,11 +32,12 @@ PLAIN = Stages(
         ({"workers": 8, "cores": 1, "load_cpu": 0.001, "compute_cpu": 0.001}, 0.02),  # waiting needs no core
         ({"workers": 4, "rest": 0.01}, 0.03),
         ({"workers": 2, "cores": 2, "compute_cpu": 0.01, "hand_over": 0.005}, 0.03),  # both sides on a core
-        (
-            {"workers": 2, "compute": 0.0, "compute_cpu": 0.0, "lock": 0.08},
-            0.04,
-        ),  # hand-over asks busy workers
-        ({"workers": 1, "lock": 0.001}, 0.04),  # they give batches away in time
+        # Hand-over asks busy workers,
+        ({"workers": 2, "compute": 0.0, "compute_cpu": 0.0, "asks": 4, "late": 0.02}, 0.04),
+        # which answer when they have loaded, at the latest,
+        ({"workers": 2, "compute": 0.0, "compute_cpu": 0.0, "asks": 2, "late": 1.0}, 0.04),
+        # and give batches away in time.
+        ({"workers": 1, "asks": 1, "late": 0.001}, 0.04),
     ],
 )
 def test_a_step_is_its_slowest_stage(change: dict, step: float):
@@ -48,6 +49,19 @@ def test_a_machine_is_busy_if_others_use_the_cores(others: float, pressure: floa
     epoch = {"settings": {}, "training": True}
     main = {"begun": 0.0, "ended": 10.0, "cores": 2, "cpu": 1.0, "pressure": pressure}
     assert _busy(Loader([epoch], {"fetch": [{"cpu": 1.0, "others": others}]}, main), main) == busy
+
+
+@pytest.mark.parametrize(
+    ("records", "late"),
+    [
+        ([(1, (0.004, 5)), (1, (0.01, 15)), (2, (0.02, 5))], 0.0015),  # the last record of each worker
+        ([(1, (0.02, 5)), (2, (0.0, 0))], 0.0),  # asked too rarely to say
+    ],
+)
+def test_waits_for_the_lock_are_averaged_over_workers(records: list[tuple], late: float):
+    written = [{"pid": pid, "late": late} for pid, late in records]
+    loader = Loader([{"settings": {"workers": 2}, "training": True}], {"process": written}, {"cores": 2})
+    assert _late(loader) == pytest.approx(late)
 
 
 @pytest.mark.parametrize(("waiting", "workers"), [(0.0, 2), (0.2, 2), (0.5, 1), (0.9, 1)])

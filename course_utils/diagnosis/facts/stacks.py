@@ -1,22 +1,22 @@
 """Where the time of a fetch goes, by a few stacks of the thread that loads."""
 
-import statistics
 import sys
 import sysconfig
 import threading
-import time
 from collections import Counter
 from pathlib import Path
 from types import FrameType
 
-SECONDS, SLOWER = 0.01, 16  # between stacks; twice as long after so many, three times after twice as many
+from course_utils.diagnosis.facts.lateness import RunDelay, seconds_late
+
+SECONDS, SLOWER = 0.002, 4  # between stacks; twice as long after so many, three times after twice as many
 MOST = 40  # stacks: a thread that wakes up beside one that computes costs 0.2 ms of it
 LIBRARIES = (sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["purelib"], "<frozen")
 OURS = str(Path(__file__).parents[1])
 
 
 class StackSampler:
-    """Looks at one thread while a fetch runs, first every 10 ms, then less often, at most 40 times."""
+    """Looks at one thread while a fetch runs, first every 2 ms, then less often, at most 40 times."""
 
     def __init__(self) -> None:
         self._found: Counter[str] = Counter()
@@ -53,20 +53,21 @@ class StackSampler:
         """The lines of the user's code that were met most often."""
         return self._found.most_common(4)
 
-    def late(self) -> float:
-        """Median seconds that a thread beside a fetch waits for the interpreter's lock."""
-        return statistics.median(self._late) if self._late else 0.0
+    def late(self) -> tuple[float, int]:
+        """Seconds that a thread beside a fetch waited for the interpreter's lock, and how often it asked."""
+        return sum(self._late), len(self._late)
 
     def _watch(self) -> None:
+        delay = RunDelay()
         while not self._stopped and (count := self._found.total()) < MOST:
             self._running.wait(1)
-            begin, seconds = time.monotonic(), SECONDS * (1 + count / SLOWER)
-            time.sleep(seconds)
-            if self._running.is_set():
-                self._late.append(max(time.monotonic() - begin - seconds, 0.0))
+            late = seconds_late(SECONDS * (1 + count / SLOWER), delay)
+            if late is not None and self._running.is_set():
+                self._late.append(late)
             frame = sys._current_frames().get(self._watched) if self._running.is_set() else None
             if frame and (line := users_line(frame)):
                 self._found[line] += 1
+        delay.close()
 
 
 def users_line(frame: FrameType | None) -> str:

@@ -42,7 +42,7 @@ def _found(loader: Loader, fetch: Fetch, stage: Stages) -> list[Finding]:
         return [found, *sources.findings(loader, fetch, stage)]
     if in_time(loader) or busy_machine(loader, fetch, stage):
         return []
-    return [*sources.findings(loader, fetch, stage), *handover_locked(stage)]
+    return sources.findings(loader, fetch, stage) or handover_locked(stage)
 
 
 def in_time(loader: Loader) -> bool:
@@ -128,11 +128,11 @@ def expensive_handover(loader: Loader, fetch: Fetch, stage: Stages) -> Finding |
 
 def handover_locked(stage: Stages) -> list[Finding]:
     """Taking a batch waits for threads of workers, which loading in Python keeps from running."""
-    without = stage._replace(lock=0.0)
+    without = stage._replace(asks=0.0)
     if stage.step() < LOCKED * without.step():
         return []
     text = f"a batch waits up to {ms(stage.lock)} for the interpreter's lock of a worker that loads the next"
-    return [Finding("handover_locked", [text], lambda s: s._replace(lock=0.0))]
+    return [Finding("handover_locked", [text], lambda s: s._replace(asks=0.0))]
 
 
 def too_many_threads(loader: Loader, fetch: Fetch) -> Finding | None:

@@ -19,7 +19,8 @@ from course_utils.diagnosis.judge.steps import measured, pause_limit, rest, stal
 
 OWN = 2.5e-6  # seconds that the record of a sample takes
 MANY_PARTS = 20  # of a batch
-ASKED = 3  # times that the worker's thread needs the lock to give away a tensor
+ASKED = 2  # times that the worker's thread needs the lock to give away a tensor
+ENOUGH = 10  # times that a worker's thread asked for the lock
 
 
 class Stages(NamedTuple):
@@ -36,7 +37,8 @@ class Stages(NamedTuple):
         rest: Pauses and starts of epochs, a step's share.
         stall: Waiting for a slow batch while later ones are ready, a step's share.
         passes: Passes a step: nothing overlaps the first batch of each.
-        lock: Seconds that taking a batch waits for the interpreter's lock of a worker that is loading.
+        asks: How often taking a batch waits for the interpreter's lock of a worker that is loading.
+        late: Seconds of one such wait.
     """
 
     load: float
@@ -49,11 +51,17 @@ class Stages(NamedTuple):
     rest: float
     stall: float = 0.0
     passes: float = 0.0
-    lock: float = 0.0
+    asks: float = 0.0
+    late: float = 0.0
+
+    @property
+    def lock(self) -> float:
+        """Seconds that taking a batch waits for the lock of a worker; no wait is longer than the loading."""
+        return self.asks * min(self.late, self.load)
 
     def scaled(self, share: float) -> "Stages":
         """The stages if a share of the steps did the same."""
-        times = ("load", "load_cpu", "compute", "compute_cpu", "hand_over", "rest", "stall", "lock")
+        times = ("load", "load_cpu", "compute", "compute_cpu", "hand_over", "rest", "stall", "asks")
         return self._replace(**{name: getattr(self, name) * share for name in times})
 
     def step(self) -> float:
@@ -93,7 +101,8 @@ def stages(loader: Loader) -> Stages:
         rest=rest(loader),
         passes=len(epochs) / max(total(epochs, "count"), 1),
         stall=stall(loader, steps.compute) if loader.workers > 1 else 0.0,
-        lock=_lock(loader),
+        asks=_asks(loader) if loader.workers else 0.0,
+        late=_late(loader),
     )
 
 
@@ -113,12 +122,17 @@ def _hand_over(loader: Loader) -> float:
     return min(median(ready), 0.001 + 0.0005 * parts + nbytes / 1e9)
 
 
-def _lock(loader: Loader) -> float:
-    """What the batch's tensors cost where the main process asks a thread of the worker for each of them."""
+def _asks(loader: Loader) -> float:
+    """How often a batch's tensors need the lock, if the main process asks the worker for each."""
     parts = median(batch["parts"] for batch in loader.of("batch"))
-    if loader.main.get("sharing") != "file_descriptor" or parts > MANY_PARTS:
-        return 0.0
-    return ASKED * parts * median(record["late"] for record in loader.of("process"))
+    return ASKED * parts if loader.main.get("sharing") == "file_descriptor" and parts <= MANY_PARTS else 0.0
+
+
+def _late(loader: Loader) -> float:
+    """What a thread of a worker waits for the lock on average; 0 where that was seen too rarely."""
+    last = {record["pid"]: record["late"] for record in loader.of("process")}
+    times = sum(times for _, times in last.values())
+    return float(sum(seconds for seconds, _ in last.values()) / times) if times >= ENOUGH else 0.0
 
 
 def cores(loader: Loader) -> int:
