@@ -68,7 +68,7 @@ data: $(READY)  ## the default data, 2,000 photographs in all three forms and so
 update: $(READY)  ## the newest version of the course; the answers in notebooks/ stay
 	@$(RUN) python -m course_utils.update
 
-check: $(READY)  ## lint, types and the quick tests, in about a minute: before each commit
+check: $(READY) data  ## lint, types and the quick tests, in about a minute: before each commit
 	@$(RUN) ruff check --no-cache --quiet
 	@$(RUN) ruff format --no-cache --quiet --check
 	@$(RUN) mypy

@@ -61,7 +61,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         type=Path,
         help="photographs of your own: a data set, a zip of JPEG files, or a folder of zips or JPEG files",
     )
-    parser.add_argument("--images", type=int, help="how many of them, the first ones (all; 400 with --crops)")
+    parser.add_argument("--images", type=int, help="how many of them, the first ones (all)")
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--epochs", type=int, default=3, help="warm epochs in each process (%(default)s)")
     parser.add_argument(
@@ -88,7 +88,6 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
             )
     args.cores = args.cores or sorted({usable_cores()} if args.crops else {1, usable_cores()})
     args.rounds = args.rounds if args.rounds is not None else 15 if args.checksums or args.cold else 3
-    args.images = args.images or (400 if args.crops else None)
     args.operations = not args.crops if args.operations is None else args.operations
     return args
 
