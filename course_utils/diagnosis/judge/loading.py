@@ -86,7 +86,7 @@ def slow_sample(loader: Loader) -> Finding | None:
     held = [row for row in rows if row[LATER] > 0 and row[WAIT] > 2 * usual]
     if len(slow) < 3 or len(held) < 2 or len(slow) > len(fetches) / 4:
         return None
-    if sum(row[WAIT] for row in held) < 0.4 * sum(row[WAIT] for row in rows):
+    if sum(map(_undelayed, slow)) < 0.4 * sum(map(_undelayed, fetches)):
         return None
     worst = max(slow, key=lambda fetch: float(fetch["slowest"][0]))
     text = (
