@@ -1,4 +1,4 @@
-"""What only `WHOLE=yes make proofs` runs: before a release, and for the part that somebody changes."""
+"""Of tests of one kind: what `make test` runs, and what only `WHOLE=yes make proofs` does."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -17,4 +17,12 @@ def one_in(step: int, values: Iterable[T], name: Callable[[T], str] = str) -> li
     return [
         pytest.param(value, marks=MARKS if number % step else MARKS[:1], id=name(value))
         for number, value in enumerate(values)
+    ]
+
+
+def few(number: int, values: Iterable[T], name: Callable[[T], str] = str) -> list[ParameterSet]:
+    """Return parameters of which the first few run in `make test`; the others are proofs."""
+    return [
+        pytest.param(value, marks=[] if place < number else MARKS[:1], id=name(value))
+        for place, value in enumerate(values)
     ]

@@ -22,13 +22,13 @@ PICTURES_SHOWN = """() =>
     [...document.querySelectorAll('.jp-OutputArea img')].filter(image => image.naturalWidth > 0).length"""
 COMPLETE_BAR = "100%|"
 RUN_MS = 300_000
-# nbval runs all solutions in `make test`: what the browser adds, one lesson shows. Of the others, one draws
-# panels and one starts scripts; the rest is for WHOLE=yes.
+# nbval runs all solutions in `make test`: what the browser adds, one lesson shows. Another one draws panels;
+# the rest is for WHOLE=yes.
 ONE, *OTHERS = LESSONS
-PROOFS = ("03_gpu_pipelining", "06_your_training")
+PANELS = "03_gpu_pipelining"
 EACH = pytest.mark.parametrize(
     "lesson",
-    [ONE, *(pytest.param(one, marks=MARKS[: 1 if one.name in PROOFS else 2]) for one in OTHERS)],
+    [ONE, *(pytest.param(one, marks=MARKS[: 1 if one.name == PANELS else 2]) for one in OTHERS)],
     ids=[lesson.name for lesson in LESSONS],
 )
 POLL_MS = 500  # by default the page is searched at each frame, which takes processor time from the kernel

@@ -88,6 +88,7 @@ def test_a_training_computes_the_same_and_all_reports_are_written(tmp_path):
     assert "1.00 × as fast" in compare(report, report)
 
 
+@pytest.mark.proof
 def test_a_script_sees_what_python_would_show_it(tmp_path):
     source = "import sys\nprint(sys.argv, sys.path[0], __name__, __file__)\nraise SystemExit(3)\n"
     script = written(tmp_path, source)
@@ -146,12 +147,14 @@ def test_pictures_are_seen_of_workers_that_import_the_decoder(tmp_path):
     assert json.loads(report.read_text())["measured"]["fetch"]["decodes"] == 1
 
 
+@pytest.mark.proof
 def test_steps_without_a_loader_are_counted(tmp_path):
     source = "import torch\nstep = torch.optim.SGD([torch.zeros(1)], 1).step\nstep(), step(), step()\n"
     told = start(COMMAND, written(tmp_path, source))
     assert "no batch of a DataLoader was seen (3 steps of optimizers)" in told.stderr
 
 
+@pytest.mark.proof
 def test_records_of_two_runs_are_never_mixed(tmp_path):
     keeping, script = (*COMMAND, "--keep", str(tmp_path / "records")), written(tmp_path, TRAINING)
     assert start(keeping, script).returncode == 0
@@ -179,6 +182,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.proof
 def test_workers_are_seen_however_they_start(tmp_path):
     told = start((*COMMAND, "--keep", str(tmp_path / "records")), written(tmp_path, STARTS))
     assert told.stdout.split() == ["32"] * 3, told.stderr
@@ -187,6 +191,7 @@ def test_workers_are_seen_however_they_start(tmp_path):
     assert seen == {"fork": 8, "spawn": 7, "forkserver": 6}
 
 
+@pytest.mark.proof
 def test_the_one_file_works_where_there_is_only_torch(tmp_path):
     """An environment of what torch needs, and nothing else."""
     site = tmp_path / "site"

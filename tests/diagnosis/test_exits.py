@@ -69,6 +69,7 @@ def test_sigterm_kills_after_the_report(tmp_path):
     assert "a signal cut it off" in told.stderr
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("leave", "status"), LEAVING.items())
 def test_a_handler_of_the_script_is_first_and_decides(tmp_path, leave: str, status: int):
     script = written(tmp_path, CHECKPOINT.replace("LEAVE", leave))
@@ -78,6 +79,7 @@ def test_a_handler_of_the_script_is_first_and_decides(tmp_path, leave: str, stat
     assert told.stderr.startswith(alone.stderr + "\ndiagnosis of")
 
 
+@pytest.mark.proof
 def test_a_script_that_goes_on_after_its_handler_is_reported_at_its_end(tmp_path):
     told = start(
         COMMAND, written(tmp_path, CHECKPOINT.replace("LEAVE", "") + "    if number == 199: break\n")
@@ -86,6 +88,7 @@ def test_a_script_that_goes_on_after_its_handler_is_reported_at_its_end(tmp_path
     assert "199 steps" in told.stderr or "200 steps" in told.stderr
 
 
+@pytest.mark.proof
 def test_a_second_signal_does_not_cut_the_report_off(tmp_path):
     twice = """
 import course_utils.diagnosis.judge.verdict as verdict
@@ -97,6 +100,7 @@ verdict.judge = lambda folder: os.kill(os.getpid(), signal.SIGTERM) or judge(fol
     assert told.stderr.count("verdict:") == 1
 
 
+@pytest.mark.proof
 def test_a_main_thread_that_never_leaves_c_is_ended_all_the_same(tmp_path):
     stuck = """
 import ctypes, threading
@@ -112,6 +116,7 @@ libc.pthread_mutex_lock(mutex)
     assert told.stderr.count("verdict:") == 1
 
 
+@pytest.mark.proof
 def test_children_end_by_sigterm_without_a_report(tmp_path):
     children = """
 import multiprocessing, time
@@ -137,6 +142,7 @@ def test_workers_do_not_report_when_a_run_with_them_is_killed(tmp_path):
     assert told.stderr.count("diagnosis of") == 1
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("handler", [True, False])
 def test_sigusr1_is_left_alone(tmp_path, handler: bool):
     own = "signal.signal(signal.SIGUSR1, lambda *_: print('soon'))\n" if handler else ""
@@ -146,6 +152,7 @@ def test_sigusr1_is_left_alone(tmp_path, handler: bool):
     assert told.returncode == (0 if handler else -signal.SIGUSR1)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("first", [signal.SIGTERM, signal.SIGKILL])
 def test_the_last_of_killed_ranks_reports(tmp_path, first: signal.Signals):
     script = written(

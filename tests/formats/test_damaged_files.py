@@ -27,7 +27,7 @@ from tests.open_files.sets import format_named
 SAMPLES = list(drawn(60, 400))
 FEW = SAMPLES[:4]  # for a format that starts a program for each sample
 CHECKED = {"StoredZip", "IndexedZip", "TfRecord", "ArrayRecord"}
-FLIPS = 25
+FLIPS = 10
 RIGHT, CLEAR, SILENT = "right", "clear error", "other samples in silence"
 
 

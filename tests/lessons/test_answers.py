@@ -1,6 +1,6 @@
 """Answers of the bank, graded by `nbgrader autograde` as a teacher does it.
 
-Of each exercise some right ones and a wrong one; with WHOLE=yes, all.
+Of each exercise a right one and a wrong one; with WHOLE=yes, all.
 """
 
 import shutil
@@ -13,7 +13,7 @@ import pytest
 from nbgrader.api import Gradebook, SubmittedNotebook
 
 from grading.answers.bank import Answer, answers
-from tests.checks.bank_verdicts import SLOW, skip_if_command_missing
+from tests.checks.bank_verdicts import skip_if_command_missing
 from tests.grading.toy_course import nbgrader
 from tests.lessons.lesson import COURSE, LESSONS, Lesson, graded, read
 from tests.lessons.submissions import hand_in, rows
@@ -21,8 +21,6 @@ from tests.whole import IS_WHOLE
 
 # `make test` judges the bank in process (tests/checks), and `make proofs` with several draws.
 pytestmark = pytest.mark.proof
-MOST = 2  # right answers to an exercise: a submission holds one, and takes seconds
-FEW = 1  # wrong ones; and right ones where a check starts many processes
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -76,18 +74,12 @@ def grade_bank(lesson: Lesson, course: Path) -> Marks:
 
 
 def submissions(lesson: Lesson) -> list[list[Answer]]:
-    """Return rows of answers: right ones to each exercise, then wrong ones, each with another mistake."""
+    """Return rows of answers: a right one to each exercise, then a wrong one; with WHOLE=yes, all."""
     if IS_WHOLE:
         return rows(lesson)
-    chosen, taken = [], {}
-    for answer in sorted(answers(lesson.module_name), key=lambda answer: answer.mistake is not None):
-        known = taken.setdefault(answer.check, [])
-        alike = [mistake for mistake in known if (mistake is None) == (answer.mistake is None)]
-        most = FEW if answer.mistake or answer.check in SLOW else MOST
-        if len(alike) < most and (not answer.mistake or answer.mistake not in known):
-            known.append(answer.mistake)
-            chosen.append(answer)
-    return rows(lesson, chosen)
+    listed = sorted(answers(lesson.module_name), key=lambda answer: answer.mistake is not None)
+    chosen = {(answer.check, answer.mistake is None): answer for answer in reversed(listed)}
+    return rows(lesson, [answer for answer in listed if answer in chosen.values()])
 
 
 def bank() -> list[object]:

@@ -35,7 +35,7 @@ def test_a_script_that_is_there_is_kept(tmp_path):
     assert write(tmp_path / "my_files", after="01").read_text() == source("01")
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_each_version_sees_the_same_samples_and_learns_the_same(tmp_path, lesson_data, monkeypatch, capsys):
     """The given script draws its order from the global generator, so that its samples are others."""
     monkeypatch.chdir(tmp_path)
