@@ -10,9 +10,10 @@ import torch
 
 from course_utils.clinic import ward
 from course_utils.diagnosis.judge import loading
-from course_utils.diagnosis.judge.evidence import Loader
+from course_utils.diagnosis.judge.evidence import DELAY, GAP, LATER, WAIT, Loader
 from course_utils.diagnosis.judge.finding import CAUSES, Finding
 from course_utils.diagnosis.judge.stages import Stages, _late
+from course_utils.diagnosis.judge.steps import measured
 from course_utils.diagnosis.judge.verdict import _busy
 from tests.bench.diagnosis.promise import cures
 from tests.lessons.lesson import COURSE
@@ -62,6 +63,31 @@ def test_waits_for_the_lock_are_averaged_over_workers(records: list[tuple], late
     written = [{"pid": pid, "late": late} for pid, late in records]
     loader = Loader([{"settings": {"workers": 2}, "training": True}], {"process": written}, {"cores": 2})
     assert _late(loader) == pytest.approx(late)
+
+
+@pytest.mark.parametrize(("delay", "share"), [(0.0, 0.2), (0.3, 0.5)])
+def test_a_step_that_waits_for_a_core_does_not_compute(delay: float, share: float):
+    row = {WAIT: 0.1, GAP: 0.4, DELAY: delay}
+    epoch = {"settings": {}, "training": True, "rows": [[row.get(place, 0.0) for place in range(11)]] * 30}
+    assert measured(Loader([epoch], {}, {})).share == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("slow", "delay", "found"),
+    [
+        (0.2, 0.0, True),
+        (0.2, 0.19, False),  # that one waited for a core
+        (0.06, 0.0, False),  # slow, and too little of all loading
+    ],
+)
+def test_a_sample_is_slow_if_a_good_part_of_all_loading_is_its_own(slow: float, delay: float, found: bool):
+    usual = {"epoch": "1", "worker": 0, "wall": 0.01, "delay": 0.0, "cpu": 0.01, "slowest": (0.001, 0)}
+    fetches = [usual] * 37 + [usual | {"wall": slow, "delay": delay, "slowest": (slow, 7)}] * 3
+    held = {WAIT: 0.05, LATER: 1}
+    epoch = {"name": "1", "settings": {"workers": 2}, "training": True}
+    rows = [[held.get(place, 0.0) for place in range(11)]] * 30
+    loader = Loader([epoch | {"rows": rows}], {"fetch": fetches}, {"cores": 2})
+    assert bool(loading.slow_sample(loader)) == found
 
 
 @pytest.mark.parametrize(("waiting", "workers"), [(0.0, 2), (0.2, 2), (0.5, 1), (0.9, 1)])
