@@ -66,7 +66,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m course_utils.diagnosis",
         usage=USAGE,
-        description="Run a training script unchanged, and say why it waits for its data.",
+        description="Run a training script unchanged, and say on stderr why it waits for its data.",
         allow_abbrev=False,
     )
     parser.add_argument("--json", metavar="FILE", help="write findings and measurements as JSON")

@@ -54,8 +54,8 @@ def _measured(numbers: dict[str, Any]) -> list[str]:
 
 def told(tokens: dict[str, float]) -> str:
     """Tokens in words."""
-    places = f"{tokens['share']:.0%} of the places are useful, the rest is padding"
-    return f"{tokens['second']:,.0f} a second; {places}"
+    padded = f"{tokens['share']:.0%} of the places are useful, the rest is padding"
+    return f"{tokens['second']:,.0f} a second; {padded if tokens['share'] < 0.995 else 'no padding'}"
 
 
 def _finding(place: int, finding: dict[str, Any]) -> list[str]:
