@@ -10,10 +10,9 @@ import torch
 
 from course_utils.clinic import ward
 from course_utils.diagnosis.judge import loading
-from course_utils.diagnosis.judge.evidence import DELAY, GAP, LATER, WAIT, Loader
+from course_utils.diagnosis.judge.evidence import LATER, WAIT, Loader
 from course_utils.diagnosis.judge.finding import CAUSES, Finding
 from course_utils.diagnosis.judge.stages import Stages, _late
-from course_utils.diagnosis.judge.steps import measured
 from course_utils.diagnosis.judge.verdict import _busy
 from tests.bench.diagnosis.promise import cures
 from tests.lessons.lesson import COURSE
@@ -65,11 +64,17 @@ def test_waits_for_the_lock_are_averaged_over_workers(records: list[tuple], late
     assert _late(loader) == pytest.approx(late)
 
 
-@pytest.mark.parametrize(("delay", "share"), [(0.0, 0.2), (0.3, 0.5)])
-def test_a_step_that_waits_for_a_core_does_not_compute(delay: float, share: float):
-    row = {WAIT: 0.1, GAP: 0.4, DELAY: delay}
-    epoch = {"settings": {}, "training": True, "rows": [[row.get(place, 0.0) for place in range(11)]] * 30}
-    assert measured(Loader([epoch], {}, {})).share == pytest.approx(share)
+@pytest.mark.parametrize(
+    ("delay", "load", "hidden"),
+    [
+        (0.8, 0.1, True),  # alone on the machine, the step would wait for its two workers
+        (0.8, 0.02, False),
+        (0.1, 0.1, False),  # nobody else uses the cores: what was measured counts
+    ],
+)
+def test_on_a_busy_machine_computing_hides_no_wait(delay: float, load: float, hidden: bool):
+    stage = PLAIN._replace(workers=2, load=load, load_cpu=load)
+    assert loading._hidden_wait(SimpleNamespace(delay=delay), stage) == hidden
 
 
 @pytest.mark.parametrize(

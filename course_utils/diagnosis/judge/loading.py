@@ -18,9 +18,11 @@ BOTTLENECK = 0.5  # of a step: workers that deliver faster than this are not wai
 def findings(loader: Loader) -> list[Finding]:
     """Say why a loader that is waited for is slow; nothing where it is not waited for."""
     steps = measured(loader)
-    if steps.share < WARNING or steps.number < FEW_STEPS or not loader.fetches():
+    if steps.number < FEW_STEPS or not loader.fetches():
         return []
     fetch, stage = fetch_of(loader), stages(loader)
+    if steps.share < WARNING and not _hidden_wait(fetch, stage):
+        return []
     waiting = f"{steps.share:.0%} of a step is waiting: {ms(steps.wait)} of {ms(steps.wait + steps.compute)}"
     found = _found(loader, fetch, stage)
     return [finding._replace(evidence=[waiting, *finding.evidence]) for finding in found]
@@ -40,9 +42,17 @@ def _found(loader: Loader, fetch: Fetch, stage: Stages) -> list[Finding]:
     found = too_many_threads(loader, fetch) or fewer_cores(loader, fetch)
     if found:
         return [found, *sources.findings(loader, fetch, stage)]
-    if in_time(loader) or busy_machine(loader, fetch, stage):
+    if busy_machine(loader, fetch, stage):
         return []
+    if in_time(loader):
+        return handover_locked(stage)
     return sources.findings(loader, fetch, stage) or handover_locked(stage)
+
+
+def _hidden_wait(fetch: Fetch, stage: Stages) -> bool:
+    """Whether a step would wait for loading, did computing not wait for a core itself."""
+    step = stage._replace(rest=0.0).step()
+    return fetch.delay >= DELAYED and step - stage.compute >= WARNING * step
 
 
 def in_time(loader: Loader) -> bool:

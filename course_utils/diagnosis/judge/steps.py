@@ -4,7 +4,6 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from course_utils.diagnosis.judge.evidence import (
-    DELAY,
     ENTER,
     GAP,
     OTHERS,
@@ -31,7 +30,7 @@ class Steps(NamedTuple):
     Attributes:
         wait: Mean seconds of waiting for a batch.
         spread: 5th and 95th percentile of it.
-        compute: Mean seconds between two batches, without those in which the process waited for a core.
+        compute: Mean seconds between two batches.
         share: Part of a step that is waiting.
         number: Steps that were measured.
     """
@@ -48,8 +47,8 @@ def measured(loader: Loader) -> Steps:
     rows = loader.rows()
     waits = sorted(row[WAIT] for row in rows)
     limit = pause_limit(rows)
-    gaps = [(row[GAP] - row[OTHERS], row[DELAY]) for row in rows if row[GAP] >= 0]
-    compute = mean(max(gap - delay, 0.0) for gap, delay in gaps if gap <= limit)
+    gaps = [max(row[GAP] - row[OTHERS], 0.0) for row in rows if row[GAP] >= 0]
+    compute = mean(gap for gap in gaps if gap <= limit)
     wait = mean(waits)
     spread = (waits[len(waits) // 20], waits[-1 - len(waits) // 20]) if waits else (0.0, 0.0)
     return Steps(wait, spread, compute, wait / max(wait + compute, 1e-9), len(rows))
