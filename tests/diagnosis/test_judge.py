@@ -68,12 +68,12 @@ def test_waits_for_the_lock_are_averaged_over_workers(records: list[tuple], late
     ("delay", "load", "hidden"),
     [
         (0.8, 0.1, True),  # alone on the machine, the step would wait for its two workers
-        (0.8, 0.02, False),
+        (0.8, 0.03, False),
         (0.1, 0.1, False),  # nobody else uses the cores: what was measured counts
     ],
 )
 def test_on_a_busy_machine_computing_hides_no_wait(delay: float, load: float, hidden: bool):
-    stage = PLAIN._replace(workers=2, load=load, load_cpu=load)
+    stage = PLAIN._replace(workers=2, load=load, load_cpu=load, asks=4, late=0.005)
     assert loading._hidden_wait(SimpleNamespace(delay=delay), stage) == hidden
 
 

@@ -50,8 +50,11 @@ def _found(loader: Loader, fetch: Fetch, stage: Stages) -> list[Finding]:
 
 
 def _hidden_wait(fetch: Fetch, stage: Stages) -> bool:
-    """Whether a step would wait for loading, did computing not wait for a core itself."""
-    step = stage._replace(rest=0.0).step()
+    """Whether a step would wait for loading, did computing not wait for a core itself.
+
+    Waits for a lock do not count: who holds it may wait for a core.
+    """
+    step = stage._replace(rest=0.0, asks=0.0).step()
     return fetch.delay >= DELAYED and step - stage.compute >= WARNING * step
 
 
@@ -68,7 +71,7 @@ def busy_machine(loader: Loader, fetch: Fetch, stage: Stages) -> bool:
         return False
     if not loader.workers:
         return stage.load < WARNING * (stage.load + stage.compute)
-    step = stage._replace(rest=0.0, hand_over=0.0).step()
+    step = stage._replace(rest=0.0, hand_over=0.0, asks=0.0).step()
     return step - stage.compute < 2 * DEADBAND * step
 
 
