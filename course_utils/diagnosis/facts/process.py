@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from course_utils.diagnosis.facts.lateness import RunDelay
+
 KCMP_FILE = 0
 KCMP_NUMBER = {"x86_64": 312, "aarch64": 272}
 
@@ -18,11 +20,7 @@ class ThreadClock:
     """Seconds on the wall, on a core, and waiting for a core, of the thread that made it."""
 
     def __init__(self) -> None:
-        try:
-            self._delay = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
-            self.delay()
-        except (OSError, ValueError, IndexError):
-            self._delay = -1
+        self._run = RunDelay()
         try:
             self._io = os.open("/proc/self/io", os.O_RDONLY | os.O_CLOEXEC)
             self.bytes_read()
@@ -30,8 +28,8 @@ class ThreadClock:
             self._io = -1
 
     def delay(self) -> float:
-        """Seconds in the run queue."""
-        return int(os.pread(self._delay, 64, 0).split()[1]) / 1e9 if self._delay >= 0 else 0.0
+        """Seconds in the run queue; 0 if the kernel does not tell."""
+        return self._run.seconds() or 0.0
 
     def bytes_read(self) -> int:
         """Bytes of all read calls of the process, C libraries included, from the page cache or not."""
@@ -39,10 +37,10 @@ class ThreadClock:
 
     def close(self) -> None:
         """Close what it opened."""
-        for descriptor in (self._delay, self._io):
-            if descriptor >= 0:
-                os.close(descriptor)
-        self._delay = self._io = -1
+        self._run.close()
+        if self._io >= 0:
+            os.close(self._io)
+        self._io = -1
 
 
 def memory() -> dict[str, int]:
