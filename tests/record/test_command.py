@@ -1,6 +1,7 @@
 """The command: a quick record of this machine's file system, a killed run that continues, a check."""
 
 import json
+import time
 from functools import partial
 
 import pytest
@@ -135,7 +136,9 @@ def test_record_of_a_machine_with_a_gpu_has_its_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(command.torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(command.torch.cuda, "synchronize", lambda: None)
     monkeypatch.setattr(command.torch.cuda, "get_device_name", lambda: "A GPU")
-    monkeypatch.setattr(command.gpu, "decoders", lambda device: {device: list})
+    # One that does nothing would be faster than a record may say.
+    slow = {"cuda": lambda files: [time.sleep(0.001) for _ in files]}
+    monkeypatch.setattr(command.gpu, "decoders", lambda device: slow)
     monkeypatch.setattr(command.FileSystem, "operations", lambda self, number: VALUES["operations"])
     measures = {name: lambda number, name=name: VALUES[name] for name in ("transfers", "overlap", "steps")}
     monkeypatch.setattr(command.gpu, "measures", lambda cuda, device, folder: measures)
