@@ -7,7 +7,9 @@ PNG.
 
     python -m tests.bench.loader                # images of one size, all loaders: about 20 minutes
     python -m tests.bench.crops                 # random crops of full-size photographs: about 10 minutes
+    python -m tests.bench.loader --delayed      # from files whose requests take 1 ms: about 10 minutes
     python -m tests.bench.loader --record       # also the ratios that the book shows
+    python -m tests.bench.crops --imagenet-sizes    # saved again, so that a file is as large as in ImageNet
     python -m tests.bench.crops --record        # also the ratios that the book shows
     python -m tests.bench.loader --checksums    # the CPU time of checksums: less than a minute
     python -m tests.bench.loader --cold         # epochs from the disk: three minutes
@@ -22,6 +24,7 @@ import compileall
 import hashlib
 import json
 import tempfile
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -29,9 +32,11 @@ import course_utils
 from course_utils.storage import page_cache
 from course_utils.system import usable_cores
 from tests.bench.crop_record import record as crop_record
+from tests.bench.delayed import record as delayed_record
+from tests.bench.delayed.mount import largest, mounted, request_ms
 from tests.bench.loading import checksums, cold_epochs, record
 from tests.bench.loading.peer import Peer, peers
-from tests.bench.loading.photographs import default_data, unpack
+from tests.bench.loading.photographs import IMAGENET_SIZES, default_data, resave, unpack
 from tests.bench.loading.report import crop_lines, plot, table
 from tests.bench.loading.tasks import compare_crops, measure_round, operations, write
 from tests.bench.recording.environment import environment
@@ -41,25 +46,39 @@ LIBRARIES = (
     "torch", "torchcodec", "torchvision", "pillow", "simplejpeg", "turbojpeg", "nvidia-dali-cuda130", "ffcv",
     "spdl", "grain",
 )  # fmt: skip
+IMAGES = "images"  # the work without an option
+WORK = {
+    "crops": "random crops of full-size photographs",
+    "delayed": "images of one size, from files whose requests take a millisecond",
+}
 COLD_EPOCH = "a later one too, or the first one of a loader that keeps the files mapped"
 # The code that is measured.
 MEASURED = (
     "course_utils/cropping/**/*.py", "course_utils/data/**/*.py", "course_utils/loading/**/*.py",
-    "tests/bench/loading/child.py", "tests/bench/loading/peers/**/*.py",
+    "tests/bench/delayed/*.py", "tests/bench/loading/child.py", "tests/bench/loading/peers/**/*.py",
 )  # fmt: skip
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--crops", action="store_true", help="random crops of full-size photographs")
+    work = parser.add_mutually_exclusive_group()
+    parser.set_defaults(work=IMAGES)
+    for name, told in WORK.items():
+        work.add_argument(f"--{name}", dest="work", action="store_const", const=name, help=told)
     alone = parser.add_mutually_exclusive_group()
     alone.add_argument("--checksums", action="store_true", help="CPU time of FastLoader's checksums only")
     alone.add_argument("--cold", action="store_true", help="FastLoader's epochs from the disk only")
-    parser.add_argument(
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument(
         "--data",
         type=Path,
         help="photographs of your own: a data set, a zip of JPEG files, or a folder of zips or JPEG files",
+    )
+    source.add_argument(
+        "--imagenet-sizes",
+        action="store_true",
+        help="those of --crops, saved again with as many bytes as ImageNet's",
     )
     parser.add_argument("--images", type=int, help="how many of them, the first ones (all)")
     parser.add_argument("--batch-size", type=int, default=64)
@@ -74,7 +93,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--compare", action=argparse.BooleanOptionalAction, default=True, help="compare the crops first"
     )
-    parser.add_argument("--operations", action=argparse.BooleanOptionalAction, help="(not with --crops)")
+    parser.add_argument("--operations", action=argparse.BooleanOptionalAction, help="(of images of one size)")
     parser.add_argument("--out", type=Path, default=Path("build/bench"))
     parser.add_argument("--record", action="store_true", help="write what the book shows of it")
     args = parser.parse_args(arguments)
@@ -86,9 +105,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
                 "--checksums and --cold have photographs and settings of their own: leave out "
                 + ", ".join(ignored)
             )
-    args.cores = args.cores or sorted({usable_cores()} if args.crops else {1, usable_cores()})
+    args.cores = args.cores or sorted({usable_cores()} if args.work == "crops" else {1, usable_cores()})
     args.rounds = args.rounds if args.rounds is not None else 15 if args.checksums or args.cold else 3
-    args.operations = not args.crops if args.operations is None else args.operations
+    args.operations = args.work == IMAGES if args.operations is None else args.operations
     return args
 
 
@@ -103,56 +122,70 @@ def main(arguments: list[str] | None = None) -> None:
         return
     args.out.mkdir(parents=True, exist_ok=True)
     compileall.compile_dir(*course_utils.__path__, quiet=1)  # installed libraries are compiled too
-    work = "crops" if args.crops else "images"
-    known = {name: peer for name, peer in peers().items() if work in peer.work}
+    known = {name: peer for name, peer in peers().items() if args.work in peer.work}
     chosen = {name: peer for name, peer in known.items() if any(word in name for word in args.only)}
     with tempfile.TemporaryDirectory(dir=args.out) as folder:
-        report = measured(args, work, chosen, Path(folder).resolve())
+        report = measured(args, chosen, Path(folder).resolve())
     if not args.rounds:
         print("\n".join(crop_lines(report)))
         return
-    name = "crops" if args.crops else "loader"
+    name = "loader" if args.work == IMAGES else args.work
     (args.out / f"{name}.json").write_text(json.dumps(report, indent=1))
     print(table(report))
     plot(report, args.out / f"{name}.png")
     if args.record:
-        (crop_record if args.crops else record).write_record(report)
+        {IMAGES: record, "crops": crop_record, "delayed": delayed_record}[args.work].write_record(report)
 
 
-def measured(args: argparse.Namespace, work: str, chosen: dict[str, Peer], folder: Path) -> dict:
+def measured(args: argparse.Namespace, chosen: dict[str, Peer], folder: Path) -> dict:
     """Measure what the journal does not hold yet; return everything that the table tells."""
-    loaders = [name for name, peer in chosen.items() if not peer.limit]
-    images, digest = unpack(args.data or default_data(args.crops), folder / "originals", args.images)
-    report = {"work": work, "images": images, "batch_size": args.batch_size, **environment(*LIBRARIES)}
+    crops, delayed = args.work == "crops", args.work == "delayed"
+    images, digest = unpack(args.data or default_data(crops), folder / "originals", args.images)
+    report = {"work": args.work, "images": images, "batch_size": args.batch_size, **environment(*LIBRARIES)}
     report["cold_epoch"] = COLD_EPOCH
-    report["data"] = args.data.resolve().name if args.data else ""
+    report["data"] = f"of `{args.data.resolve().name}`" if args.data else ""
+    if args.imagenet_sizes:
+        report["data"], digest = IMAGENET_SIZES, resave(folder / "originals")
     settings = {"photographs": digest, "code": code(), "loaders": list(chosen), "cores": args.cores}
-    journal = Journal(args.out / f"{work}.journal", report | settings | {"epochs": args.epochs})
+    journal = Journal(args.out / f"{args.work}.journal", report | settings | {"epochs": args.epochs})
     common = {"originals": str(folder / "originals"), "batch_size": args.batch_size, "epochs": args.epochs}
-    report["crops"] = (
-        journal.once("crops", partial(compare_crops, loaders, folder, args.batch_size))
-        if args.crops and args.compare
-        else {}
-    )
+    loaders = [name for name, peer in chosen.items() if not peer.limit]
+    compare = partial(compare_crops, loaders, folder, args.batch_size)
+    report["crops"] = journal.once("crops", compare) if crops and args.compare else {}
     written = write(list(chosen), folder / "formats", common) if args.rounds else {}
-    specs = {name: common | {"peer": name} | made for name, made in written.items() if "folder" in made}
+    specs = {
+        name: common | {"peer": name, "delayed": delayed} | made
+        for name, made in written.items()
+        if "folder" in made
+    }
     counted = [name for name in specs if args.operations and name in loaders]
     report["operations"] = {
         name: journal.once(f"operations of {name}", partial(operations, specs[name], folder))
         for name in counted
     }
     failed = {name: made["error"] for name, made in written.items() if "error" in made}
+    with mounted(folder / "formats") if delayed and args.rounds else nullcontext():
+        if delayed and args.rounds:
+            report["request_ms"] = request_ms(largest(folder / "formats"))
+        rows = rounds(args, specs, failed, folder, journal)
+    report |= {"rounds": args.rounds, "rows": rows, "missing": failed}
+    report |= {"uncached": page_cache.why_not_measurable(folder)}
+    return report | {
+        key: {name: getattr(peer, key) for name, peer in chosen.items()} for key in ("decoder", "output")
+    }
+
+
+def rounds(
+    args: argparse.Namespace, specs: dict[str, dict], failed: dict[str, str], folder: Path, journal: Journal
+) -> list[dict]:
+    """Return what each round found of each loader; a loader that fails is added to `failed` and left out."""
     rows: list[dict] = []
     for number in range(args.rounds):
         sound = {name: spec for name, spec in specs.items() if name not in failed}
         measure = partial(measure_round, sound, number, args.cores, folder)
         rows += journal.once(f"round {number}", measure)
         failed |= {row["loader"]: row["error"] for row in rows if "error" in row}
-    report |= {"rounds": args.rounds, "rows": rows, "missing": failed}
-    report |= {"uncached": page_cache.why_not_measurable(folder)}
-    return report | {
-        key: {name: getattr(peer, key) for name, peer in chosen.items()} for key in ("decoder", "output")
-    }
+    return rows
 
 
 def code() -> str:

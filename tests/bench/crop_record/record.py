@@ -1,12 +1,12 @@
-"""The record of random crops: speeds of all rounds, from which the book shows ratios."""
+"""The records of random crops: speeds of all rounds, from which the book shows ratios."""
 
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.bench.crop_record import plot, text
 
-RECORD = Path(__file__).parents[1] / "crop_ratios.json"
-PAGE, FIGURE = RECORD.with_name("crops.md"), RECORD.with_name("crops.svg")
+FOLDER = Path(__file__).parents[1]
 COLUMNS = {"warm": 1, "cold": 1, "first_s": 3, "compile_s": 1, "memory_mib": 0}  # and their decimal places
 KEPT = (
     "made", "machine", "python", "versions", "data", "images", "batch_size", "rounds", "missing", "uncached",
@@ -14,12 +14,27 @@ KEPT = (
 )  # fmt: skip
 
 
+class Files(NamedTuple):
+    """A record, and the page and the figure that show it."""
+
+    record: Path
+    page: Path
+    figure: Path
+
+    @classmethod
+    def named(cls, name: str) -> "Files":
+        return cls(*(FOLDER / f"{name}{ending}" for ending in ("_ratios.json", "s.md", "s.svg")))
+
+
+SMALL, LARGE = Files.named("crop"), Files.named("imagenet_crop")
+
+
 def write_record(report: dict) -> None:
     """Write the record, and the page and the figure that show it."""
-    record = recorded(report)
-    RECORD.write_text(json.dumps(record, indent=1) + "\n")
-    PAGE.write_text(text.page(record, FIGURE.name))
-    plot.plot(record, FIGURE)
+    record, files = recorded(report), LARGE if report["data"] else SMALL
+    files.record.write_text(json.dumps(record, indent=1) + "\n")
+    files.page.write_text(text.page(record, files.figure.name))
+    plot.plot(record, files.figure)
 
 
 def recorded(report: dict) -> dict:

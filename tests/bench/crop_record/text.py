@@ -22,7 +22,7 @@ DONE = {
 }
 
 PAGE = """\
-# Loaders that crop full-size photographs
+# Loaders that crop {kind}
 
 {photographs} cut at random and resized to 224x224 with antialiasing, as torchvision's `RandomResizedCrop` \
 does, and flipped, in batches of {batch_size}, on {cores} cores: median (and range) of {rounds} \
@@ -42,7 +42,7 @@ A *limit* is a loop over files in memory, without a loader, in one process per c
 those of one round each. {cache} *First batch* includes importing the library and starting workers. \
 {compiled}{crops}{missing}
 
-Made by `python -m tests.bench.crops --record`.
+Made by `python -m tests.bench.crops {option}--record`.
 """
 
 
@@ -57,6 +57,8 @@ def page(record: dict, figure: str) -> str:
                 _page_row(record, row) for output in OUTPUTS for row in loaders(record, output)
             ),
             "limits": _limits(record),
+            "kind": "files as large as ImageNet's" if record["data"] else "full-size photographs",
+            "option": "--imagenet-sizes " if record["data"] else "",
             "compiled": _compiled(record),
         }
     )
@@ -71,8 +73,10 @@ def _limits(record: dict) -> str:
 def _compiled(record: dict) -> str:
     """Return how long FFCV compiles, which is measured apart."""
     seconds = [found for row in record["loaders"] for found in row["compile_s"] if found]
-    told = f"for {min(seconds):.0f} to {max(seconds):.0f} s, which are not included" if seconds else ""
-    return f"FFCV compiles its steps in each process, {told}. " if told else ""
+    if not seconds:
+        return ""
+    span = " to ".join(dict.fromkeys(f"{found:.0f}" for found in (min(seconds), max(seconds))))
+    return f"FFCV compiles its steps in each process, for {span} s, which are not included. "
 
 
 def _page_row(record: dict, row: dict) -> str:
@@ -119,7 +123,7 @@ def _common(record: dict) -> dict:
     rounds = record["rounds"]
     return {
         "photographs": f"{record['images']:,} photographs"
-        + (f" of `{record['data']}`" if record["data"] else " of mixed sizes around 500x375"),
+        + f" {record['data'] or 'of mixed sizes around 500x375'}",
         "batch_size": record["batch_size"],
         "cores": record["cores"],
         "rounds": f"{rounds} interleaved rounds" if rounds > 1 else "one round",

@@ -20,6 +20,7 @@ import torch
 import torchvision  # noqa: F401 - as a training script does, so that no loader's time includes it
 
 from course_utils.storage import page_cache
+from tests.bench.delayed.mount import trust_page_cache
 from tests.bench.loading.crop_parameters import compare
 from tests.bench.loading.peer import MEAN, STD, Batch, Peer, decode_with_pillow, peers
 
@@ -171,6 +172,8 @@ def run_task(spec: dict) -> None:
     if sys.platform == "linux":
         multiprocessing.set_start_method("fork", force=True)  # not the parent's forkserver
     warnings.simplefilter("ignore")
+    if spec.get("delayed"):
+        trust_page_cache()
     try:
         tasks = {"measure": measure, "prove": prove}
         result = write(spec) if spec["do"] == "write" else tasks[spec["do"]](peers()[spec["peer"]], spec)

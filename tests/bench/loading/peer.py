@@ -32,7 +32,8 @@ class Peer:
             batches of one epoch: images of shape (N, 3, H, W), labels of shape (N,).
         output: "uint8", or "float32" for images normalised and randomly flipped.
         limit: Not a loader but the decoder alone, an upper bound; its images are discarded.
-        work: What it measures: "images" of one size as they are, or random "crops" of images of any size.
+        work: What it measures: "images" of one size as they are, the same from "delayed" files, or
+            random "crops" of images of any size.
         fast_dct: The decoder always uses libjpeg-turbo's faster, less exact DCT, so its images are compared
             with those of another decoder with the same setting.
     """

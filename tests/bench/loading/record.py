@@ -20,7 +20,13 @@ def write_record(report: dict) -> None:
 
 
 def recorded(report: dict) -> dict:
-    """Return what the book shows of a report: median and range of ratios, for loaders that decode."""
+    """Return what the book shows of a report."""
+    record = compared(report)
+    return record | {"from_a_pack": [_kept(ratio(report, FROM_A_PACK, cores)) for cores in record["cores"]]}
+
+
+def compared(report: dict) -> dict:
+    """Return median and range of ratios, for loaders that decode, and how they were measured."""
     names, all_cores = ranked(report)
     shown = [name for name in names if decodes(report, name) and name not in report["missing"]]
     loaders = [
@@ -44,7 +50,6 @@ def recorded(report: dict) -> dict:
         "cores": all_cores,
         "loaders": loaders,
         "limit": [_kept(spread(report, INTO_BATCHES, cores, "warm"), 0) for cores in all_cores],
-        "from_a_pack": [_kept(ratio(report, FROM_A_PACK, cores)) for cores in all_cores],
     }
 
 

@@ -74,7 +74,7 @@ def table(report: dict) -> str:
                 f"{cold:16.0f}{1000 * first:14.0f}{used:12.0f}  " + (verdict(verified) if verified else "")
             )
         lines += [f"  {line}" for line in comparisons(report, cores)]
-    lines += [DIFFERENCE_NOTE] if report["work"] == "images" else ["", *crop_lines(report)]
+    lines += [DIFFERENCE_NOTE] if report["work"] != "crops" else ["", *crop_lines(report)]
     lines.append(cache_line(report))
     lines.append("\nSystem calls on the data's files for one epoch:")
     for name, calls in report["operations"].items():

@@ -1,12 +1,15 @@
 """Loaders get the colour JPEG files of a source, in the order of their names."""
 
+import hashlib
 import io
 import zipfile
 
+import numpy as np
 import pytest
 from PIL import Image
 
-from tests.bench.loading.photographs import unpack
+from tests.bench.loading import photographs
+from tests.bench.loading.photographs import resave, unpack
 
 
 def image(mode="RGB", kind="JPEG", side=8):
@@ -59,6 +62,18 @@ def test_colour_jpeg_files_are_unpacked_in_their_order(tmp_path, write):
     count, other = unpack(source, tmp_path / "one", 1)
     assert count == 1
     assert other != digest
+
+
+def test_photographs_are_saved_again_with_as_many_bytes_on_average(tmp_path, monkeypatch):
+    pixels = np.random.default_rng(0).integers(0, 256, (48, 48, 3), np.uint8)
+    path = tmp_path / "img0.JPEG"
+    Image.fromarray(pixels).save(path, "JPEG", quality=100)
+    before = path.stat().st_size
+    for wanted in (before // 3, before // 2):
+        monkeypatch.setattr(photographs, "IMAGENET_BYTES", wanted)
+        digest = resave(tmp_path)
+        assert path.stat().st_size == pytest.approx(wanted, rel=0.05)
+    assert digest == hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def test_source_without_photographs_is_refused(tmp_path):

@@ -44,7 +44,7 @@ def batches_float(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
 
 
 PEERS = {
-    "FastLoader, JPEG": Peer("simplejpeg", write, batches),
+    "FastLoader, JPEG": Peer("simplejpeg", write, batches, work=("images", "delayed")),
     "FastLoader, raw": Peer("pixels", write_raw, batches),
     "FastLoader, JPEG, float": Peer("simplejpeg", write, batches_float, output="float32"),
 }

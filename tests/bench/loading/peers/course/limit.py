@@ -92,10 +92,13 @@ def run_share(first: int) -> None:
 
 PACK = "part0.zip"
 DECODERS = {"simplejpeg": decode_with_simplejpeg, "TorchCodec": decode, "Pillow": decode_with_pillow}
+WORK = ("images", "crops", "delayed")
 PEERS = {
-    f"limit: {name} alone": Peer(name, write, partial(Limit, decoder), limit=True, work=("images", "crops"))
+    f"limit: {name} alone": Peer(name, write, partial(Limit, decoder), limit=True, work=WORK)
     for name, decoder in DECODERS.items()
 } | {
-    "limit: simplejpeg into batches": Peer("simplejpeg", write, LimitIntoBatches, limit=True),
+    "limit: simplejpeg into batches": Peer(
+        "simplejpeg", write, LimitIntoBatches, limit=True, work=("images", "delayed")
+    ),
     "limit: simplejpeg from a pack": Peer("simplejpeg", write_both, LimitFromPack, limit=True),
 }

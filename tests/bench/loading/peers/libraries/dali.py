@@ -46,6 +46,6 @@ def epochs(running: "Pipeline", images: int, batch_size: int) -> Iterable[Batch]
 
 
 PEERS = {
-    "DALI, CPU": Peer("own", write, partial(batches, False)),
+    "DALI, CPU": Peer("own", write, partial(batches, False), work=("images", "delayed")),
     "DALI, CPU, float": Peer("own", write, partial(batches, True), output="float32"),
 }

@@ -42,14 +42,18 @@ def write(images: list[bytes], folder: Path) -> None:
     shutil.copy(folder / DATA, folder / COPY)
 
 
-def batches(os_cache: bool, folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
+def batches(
+    os_cache: bool, folder: Path, cores: int, batch_size: int, order: str = "SEQUENTIAL"
+) -> Iterable[Batch]:
     from ffcv.fields.decoders import SimpleRGBImageDecoder
     from ffcv.transforms import ToTensor
 
-    return epochs(folder, cores, batch_size, [SimpleRGBImageDecoder(), ToTensor()], os_cache)
+    return epochs(folder, cores, batch_size, [SimpleRGBImageDecoder(), ToTensor()], os_cache, order)
 
 
-def epochs(folder: Path, cores: int, batch_size: int, steps: list, os_cache: bool) -> Iterable[Batch]:
+def epochs(
+    folder: Path, cores: int, batch_size: int, steps: list, os_cache: bool, order: str = "SEQUENTIAL"
+) -> Iterable[Batch]:
     """Return the epochs of a loader with these steps for images, which are compiled already.
 
     Args:
@@ -58,6 +62,7 @@ def epochs(folder: Path, cores: int, batch_size: int, steps: list, os_cache: boo
         batch_size: Images per batch.
         steps: Decoder and transforms of the images.
         os_cache: Read through a memory map and the page cache; else by FFCV's own threads and cache.
+        order: One of FFCV's `OrderOption`, by name.
     """
     from ffcv.fields.decoders import IntDecoder
     from ffcv.loader import Loader, OrderOption
@@ -69,7 +74,7 @@ def epochs(folder: Path, cores: int, batch_size: int, steps: list, os_cache: boo
         batch_size,
         cores,
         os_cache=os_cache,
-        order=OrderOption.SEQUENTIAL,
+        order=OrderOption[order],
         pipelines=decoders,
         drop_last=False,
     )
@@ -94,6 +99,8 @@ def epochs(folder: Path, cores: int, batch_size: int, steps: list, os_cache: boo
 
 
 PEERS = {
-    f"FFCV{cache}, fast DCT": Peer("own", write, partial(batches, os_cache), fast_dct=True)
+    f"FFCV{cache}, fast DCT": Peer(
+        "own", write, partial(batches, os_cache), fast_dct=True, work=("images", "delayed")
+    )
     for cache, os_cache in CACHES.items()
 }

@@ -28,4 +28,4 @@ def batches(folder: Path, cores: int, batch_size: int) -> Iterable[Batch]:
     return make_dataloader(dataset.batched(batch_size, partial=True), cores, None, webdataset.WebLoader)
 
 
-PEERS = {"WebDataset": Peer("TorchCodec", write, batches)}
+PEERS = {"WebDataset": Peer("TorchCodec", write, batches, work=("images", "delayed"))}
