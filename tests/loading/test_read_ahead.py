@@ -1,6 +1,8 @@
 """What a batch needs is announced to the kernel, all of it and nothing else."""
 
+import mmap
 import os
+import time
 
 import numpy as np
 import pytest
@@ -8,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_utils.loading import batch_decoder
-from course_utils.loading.batch_decoder import read_ahead
+from course_utils.loading.batch_decoder import AT_ONCE, read_ahead
 from course_utils.loading.fast_loader import FastLoader
+from course_utils.storage import page_cache
 from tests.image_set import numbered_jpeg, numbered_pack
 
+LARGE = 20_000_000  # larger than the window of any disk
 needs_advice = pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="this system lacks posix_fadvise")
 
 
@@ -44,6 +48,31 @@ def test_all_bytes_are_announced_and_no_others(ranges):
 @needs_advice
 def test_neighbours_are_announced_as_one():
     assert announced([(30, 10), (10, 10), (20, 10), (50, 5)]) == [(10, 30), (50, 5)]
+
+
+@needs_advice
+def test_no_announcement_is_larger_than_the_usual_window():
+    """Linux forgets what lies beyond it."""
+    told = announced([(4096 + 100, 1_000_000)])
+    assert [start for start, _ in told] == list(range(4196, 1_004_196, AT_ONCE))
+    assert sum(size for _, size in told) == 1_000_000
+    assert max(size for _, size in told) + mmap.PAGESIZE <= 128 * 1024 or mmap.PAGESIZE > 4096
+
+
+@needs_advice
+def test_all_of_a_large_range_arrives(tmp_path):
+    path = tmp_path / "large"
+    path.write_bytes(bytes(LARGE))
+    if (state := page_cache.evict(path)).fraction is None:
+        pytest.skip(state.reason)
+    assert state.fraction == 0
+    with path.open("rb") as file:
+        read_ahead(file.fileno(), np.array([100]), np.array([LARGE - 100]))
+        tries = 0
+        while page_cache.resident(path).fraction < 1 and tries < 500:
+            time.sleep(0.02)  # the kernel reads meanwhile
+            tries += 1
+    assert page_cache.resident(path).fraction == 1
 
 
 def test_nothing_happens_where_the_system_lacks_the_call(monkeypatch):

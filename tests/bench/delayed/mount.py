@@ -33,6 +33,7 @@ def mounted(folder: Path) -> Iterator[None]:
             yield
         finally:
             subprocess.run(["fusermount3", "-u", "-z", str(folder)], check=False, capture_output=True)
+            server.kill()  # it would wait for files that are still open
 
 
 def _wait(server: subprocess.Popen[str], folder: Path) -> None:

@@ -30,7 +30,9 @@ Both are compared with decoding alone, as [where nothing waits](loaders.md).
 {missing}What a loader of one core keeps of its speed depends on how many requests it has under way while it \
 decodes. `FastLoader` asks for all images of a batch, some batches before it decodes them; *without reading \
 ahead*, each of its threads waits for its own image. Files in the order in which they are stored are read \
-ahead by the kernel, whatever a loader does; a shuffled epoch is not.
+ahead by the kernel, whatever a loader does; a shuffled epoch is not. It begins with the requests of three \
+batches of `FastLoader`, and FUSE drops those beyond {at_once}, without a word: their images are waited for \
+one by one, which in an epoch of less than half a second is most of what is missing.
 
 Made by `python -m tests.bench.loader --delayed --record`.
 """

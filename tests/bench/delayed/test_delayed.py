@@ -8,6 +8,8 @@ from course_utils.storage import page_cache
 from tests.bench.delayed.mount import DELAY_S, largest, mounted, request_ms, trust_page_cache
 from tests.bench.delayed.record import PAGE, RECORD, page, recorded
 from tests.bench.loading.report import INTO_BATCHES
+from tests.bench.recording.spread import Spread
+from tests.lessons.lesson import COURSE
 
 
 @pytest.fixture
@@ -50,6 +52,21 @@ def test_page_shows_the_record():
     wanted = json.loads(RECORD.read_text())
     assert PAGE.read_text() == page(wanted)
     assert {"FastLoader, shuffled", "FFCV, shuffled"} <= {row["loader"] for row in wanted["loaders"]}
+
+
+def test_optional_notebook_of_lesson_03_shows_the_record():
+    wanted = json.loads(RECORD.read_text())
+    one = wanted["cores"].index(1)
+    notebook = json.loads((COURSE / "solutions/more/03_gpu_pipelining.ipynb").read_text())
+    text = next("".join(cell["source"]) for cell in notebook["cells"] if cell["id"] == "loader-words")
+    parts = {
+        row["loader"]: [Spread(*row[when][one]).text() for when in ("warm", "cold")]
+        for row in wanted["loaders"]
+    }
+    shown = [f"| {' | '.join([name, *both])} |" for name, both in parts.items() if "shuffled" in name]
+    assert len(shown) == 6
+    assert all(row in text for row in shown)
+    assert f"takes a millisecond ({wanted['made']})" in text
 
 
 def test_record_compares_with_the_limit_and_keeps_the_time_of_a_request():

@@ -15,7 +15,7 @@ from course_utils.paths import data_dir
 
 SUFFIXES = (".jpg", ".jpeg")
 IMAGENET_BYTES = 115_000  # ILSVRC2012_img_train.tar has 147.9 GB for 1,281,167 files
-IMAGENET_SIZES = "around 500x375, saved again with as many bytes as ImageNet's on average"
+IMAGENET_SIZES = "around 500x375, saved again with as many bytes as ImageNet's on average,"
 
 
 def default_data(crops: bool) -> Path:
