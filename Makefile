@@ -111,12 +111,14 @@ export: $(READY)  ## marks.csv for a learning management system (GRADE_OPTIONS="
 record: $(READY)  ## this machine's file system and GPU, for the lessons' plots: 30 minutes (RECORD_OPTIONS="--help")
 	@$(RUN) python -m course_utils.record $(RECORD_OPTIONS)
 
-bench: $(READY) $(PEERS_READY)  ## data_setup beside its limit, then every benchmark in tests/bench (1 hour)
+bench: $(READY) $(PEERS_READY)  ## data_setup beside its limit, then every benchmark in tests/bench (2 hours)
 	@$(RUN) python -c 'from course_utils.paths import data_dir; data_dir()' 2>/dev/null || $(MAKE) --no-print-directory data
 	@$(RUN) python -m data_setup full_size
 	@$(RUN) python -m data_setup bench
 	@"$(PEERS)/bin/python" -m tests.bench.loader --checksums
 	@"$(PEERS)/bin/python" -m tests.bench.loader --cold
+	@"$(PEERS)/bin/python" -m tests.bench.loader --delayed
+	@"$(PEERS)/bin/python" -m tests.bench.crops --imagenet-sizes
 	@"$(PEERS)/bin/python" -m tests.bench.diagnosis
 	@"$(PEERS)/bin/python" -m tests.bench.train_script --record
 	@for file in tests/bench/*.py; do "$(PEERS)/bin/python" -m tests.bench.$$(basename $$file .py) || exit 1; done

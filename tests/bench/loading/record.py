@@ -100,8 +100,9 @@ beside decoding, in one process per core reaches {from_a_pack} of the limit.
 
 Compare loaders of the same decoder first. What differs between them is how they read, \
 divide and collect the work; the format is only a part of that. A ratio says more about \
-another machine than images per second do, but it depends on cores, memory and Python as well. Loaders that \
-crop full-size photographs are on [a separate page](crops.md).
+another machine than images per second do, but it depends on cores, memory and Python as well. Pages of \
+their own have loaders that crop [full-size photographs](crops.md) and [files as large as \
+ImageNet's](imagenet_crops.md), and [files that answer after a millisecond](delayed_files.md).
 
 Made by `python -m tests.bench.loader --record`.
 """
