@@ -142,10 +142,10 @@ def read_ahead(fd: int, offsets: np.ndarray, sizes: np.ndarray) -> None:
         offsets: Where the ranges begin, in any order.
         sizes: Their sizes in bytes.
     """
-    if not hasattr(os, "posix_fadvise"):
+    if not hasattr(os, "posix_fadvise") or not len(offsets):
         return
     order = np.argsort(offsets)
-    starts, ends = offsets[order], (offsets + sizes)[order]
+    starts, ends = offsets[order], np.maximum.accumulate((offsets + sizes)[order])
     gaps = np.flatnonzero(starts[1:] > ends[:-1]) + 1  # neighbours are read as one
     firsts, lasts = np.append(0, gaps), np.append(gaps, len(starts)) - 1
     for start, end in zip(starts[firsts].tolist(), ends[lasts].tolist(), strict=True):

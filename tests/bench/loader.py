@@ -80,13 +80,15 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         action="store_true",
         help="those of --crops, saved again with as many bytes as ImageNet's",
     )
-    parser.add_argument("--images", type=int, help="how many of them, the first ones (all)")
-    parser.add_argument("--batch-size", type=int, default=64)
-    parser.add_argument("--epochs", type=int, default=3, help="warm epochs in each process (%(default)s)")
+    parser.add_argument("--images", type=positive, help="how many of them, the first ones (all)")
+    parser.add_argument("--batch-size", type=positive, default=64)
+    parser.add_argument(
+        "--epochs", type=positive, default=3, help="warm epochs in each process (%(default)s)"
+    )
     parser.add_argument(
         "--rounds", type=int, help="(3; 15 with --checksums, --cold; 0 compares only the crops)"
     )
-    parser.add_argument("--cores", type=int, nargs="+", help="(1 and all; all with --crops)")
+    parser.add_argument("--cores", type=positive, nargs="+", help="(1 and all; all with --crops)")
     parser.add_argument(
         "--only", nargs="+", default=[""], help="measure only loaders with one of these words in the name"
     )
@@ -97,18 +99,43 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=Path("build/bench"))
     parser.add_argument("--record", action="store_true", help="write what the book shows of it")
     args = parser.parse_args(arguments)
-    if args.checksums or args.cold:
-        kept = {"checksums", "cold", "rounds", "record"}
-        changed = [key for key, value in vars(args).items() if value != parser.get_default(key)]
-        if ignored := [f"--{key.replace('_', '-')}" for key in changed if key not in kept]:
-            parser.error(
-                "--checksums and --cold have photographs and settings of their own: leave out "
-                + ", ".join(ignored)
-            )
+    refuse_contradictions(parser, args)
     args.cores = args.cores or sorted({usable_cores()} if args.work == "crops" else {1, usable_cores()})
     args.rounds = args.rounds if args.rounds is not None else 15 if args.checksums or args.cold else 3
     args.operations = args.work == IMAGES if args.operations is None else args.operations
     return args
+
+
+def refuse_contradictions(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """End with what to leave out, where options do not go together."""
+    if args.checksums or args.cold:
+        kept = {"checksums", "cold", "rounds", "record"}
+        changed = [key for key, value in vars(args).items() if value != parser.get_default(key)]
+        names = [args.work if key == "work" else key.replace("_", "-") for key in changed if key not in kept]
+        if names:
+            parser.error(
+                "--checksums and --cold have photographs and settings of their own: leave out "
+                + ", ".join(f"--{name}" for name in names)
+            )
+    if args.imagenet_sizes and args.work != "crops":
+        parser.error("--imagenet-sizes saves the photographs of --crops again: add --crops")
+    if args.rounds == 0 and args.work != "crops":
+        parser.error("--rounds 0 only compares crops: add --crops, or measure a round")
+    if not chosen_peers(args):
+        parser.error(f"--only {' '.join(args.only)}: no loader of this work has such a word in its name")
+
+
+def chosen_peers(args: argparse.Namespace) -> dict[str, Peer]:
+    """Return the loaders and limits of this work that the command line names."""
+    known = {name: peer for name, peer in peers().items() if args.work in peer.work}
+    return {name: peer for name, peer in known.items() if any(word in name for word in args.only)}
+
+
+def positive(text: str) -> int:
+    """Return a number of at least 1; ValueError for another text."""
+    if (number := int(text)) < 1:
+        raise ValueError(text)
+    return number
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -122,8 +149,7 @@ def main(arguments: list[str] | None = None) -> None:
         return
     args.out.mkdir(parents=True, exist_ok=True)
     compileall.compile_dir(*course_utils.__path__, quiet=1)  # installed libraries are compiled too
-    known = {name: peer for name, peer in peers().items() if args.work in peer.work}
-    chosen = {name: peer for name, peer in known.items() if any(word in name for word in args.only)}
+    chosen = chosen_peers(args)
     with tempfile.TemporaryDirectory(dir=args.out) as folder:
         report = measured(args, chosen, Path(folder).resolve())
     if not args.rounds:

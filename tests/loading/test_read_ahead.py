@@ -24,7 +24,7 @@ def announced(ranges):
     told = []
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(os, "posix_fadvise", lambda fd, start, size, advice: told.append((start, size)))
-        read_ahead(3, *np.array(ranges).T)
+        read_ahead(3, *np.asarray(ranges, int).T)
     return told
 
 
@@ -43,6 +43,14 @@ def test_all_bytes_are_announced_and_no_others(ranges):
     told = announced(ranges)
     assert covered(told) == covered(ranges)
     assert len(told) <= len(ranges)
+
+
+@needs_advice
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 40)), max_size=20))
+def test_overlapping_ranges_are_announced_once(ranges):
+    told = announced(np.array(ranges, int).reshape(-1, 2))
+    assert covered(told) == covered(ranges)
+    assert sum(size for _, size in told) == len(covered(told))
 
 
 @needs_advice

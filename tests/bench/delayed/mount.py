@@ -23,8 +23,12 @@ def mounted(folder: Path) -> Iterator[None]:
     """Delay the files of a folder, in their own place; the server keeps to the last core.
 
     Raises:
+        NotADirectoryError: It is no folder.
         RuntimeError: FUSE cannot mount a folder here.
     """
+    folder = folder.resolve()
+    if not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is no folder")
     command = [sys.executable, "-m", "tests.bench.delayed.server", str(folder)]
     settings = os.environ | {"FUSE_LIBRARY_NAME": "fuse3"}  # the older one has no limit of requests to set
     with subprocess.Popen(command, env=settings, stderr=subprocess.PIPE, text=True) as server:
@@ -41,7 +45,8 @@ def _wait(server: subprocess.Popen[str], folder: Path) -> None:
     while not folder.is_mount():
         if server.poll() is not None or time.monotonic() > until:
             server.kill()
-            raise RuntimeError(f"FUSE cannot mount a folder here: {server.communicate()[1].strip()}")
+            *_, reason = ["the server does not answer", *server.communicate()[1].splitlines()]
+            raise RuntimeError(f"FUSE cannot mount {folder}: {reason}")
         time.sleep(0.05)
 
 

@@ -3,7 +3,9 @@
 python -m tests.bench.delayed.server FOLDER    # until it is unmounted
 """
 
+import ctypes
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -12,9 +14,11 @@ import mfusepy
 
 from tests.bench.delayed.mount import AT_ONCE, DELAY_S
 
+END_WITH_PARENT = 1  # of prctl(2)
+
 
 class DelayedFiles(mfusepy.Operations):
-    """The files of a folder, to be read only: `open` and `read` wait first, and nothing is cached here."""
+    """The files of a folder, to be read only: `open` and `read` wait first. Links are not followed."""
 
     use_ns = True
 
@@ -58,6 +62,7 @@ def _relative(path: str) -> str:
 
 def main(folder: str) -> None:
     """Serve the files of a folder in their own place."""
+    ctypes.CDLL(None).prctl(END_WITH_PARENT, signal.SIGTERM)  # on which FUSE unmounts
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     settings = {"ro": True, "kernel_cache": True, "max_threads": AT_ONCE}  # its files do not change
     mfusepy.FUSE(DelayedFiles(Path(folder)), folder, foreground=True, **settings)

@@ -48,6 +48,11 @@ def test_cache_of_delayed_files_is_measured_and_emptied(delayed):
     assert request_ms(file) >= 1000 * DELAY_S
 
 
+def test_what_is_no_folder_is_refused(tmp_path):
+    with pytest.raises(NotADirectoryError, match="none is no folder"), mounted(tmp_path / "none"):
+        pass
+
+
 def test_page_shows_the_record():
     wanted = json.loads(RECORD.read_text())
     assert PAGE.read_text() == page(wanted)

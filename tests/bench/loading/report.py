@@ -76,7 +76,8 @@ def table(report: dict) -> str:
         lines += [f"  {line}" for line in comparisons(report, cores)]
     lines += [DIFFERENCE_NOTE] if report["work"] != "crops" else ["", *crop_lines(report)]
     lines.append(cache_line(report))
-    lines.append("\nSystem calls on the data's files for one epoch:")
+    if report["operations"]:
+        lines.append("\nSystem calls on the data's files for one epoch:")
     for name, calls in report["operations"].items():
         listed = (
             ", ".join(f"{n} {call}" for call, n in sorted(calls.items()) if n)

@@ -172,6 +172,23 @@ def test_options_that_a_mode_ignores_are_refused(capsys, mode):
     assert "leave out --images, --batch-size" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--delayed", "--checksums"], "leave out --delayed"),
+        (["--imagenet-sizes"], "add --crops"),
+        (["--delayed", "--rounds", "0"], "add --crops"),
+        (["--only", "nothing"], "no loader"),
+        (["--cores", "0"], "invalid positive value"),
+        (["--delayed", "--crops"], "not allowed with"),
+    ],
+)
+def test_options_that_contradict_are_refused(capsys, options, told):
+    with pytest.raises(SystemExit):
+        loader.parse(options)
+    assert told in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("mapped", [False, True])
 def test_cold_epoch_is_a_later_one_unless_the_files_stay_mapped(tmp_path, originals, monkeypatch, mapped):
     peer = peers()["FastLoader, JPEG"]
