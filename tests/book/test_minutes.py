@@ -34,7 +34,9 @@ def test_half_the_time_is_half_the_time(lesson: Lesson):
     guide, found = read_guide(lesson.name), minutes.work(minutes.sections(read(lesson.release)))
     assert guide
     assert all(short <= one.minutes for one, short in zip(found, guide.half_time, strict=True))
-    assert abs(sum(guide.half_time) - sum(one.minutes for one in found) / 2) <= ROUNDING
+    assert abs(sum(guide.half_time) - sum(one.minutes for one in found) / 2) <= ROUNDING, (
+        "half_time of the guide adds up to half of the minutes"
+    )
 
 
 def test_three_hours_hold_the_lesson_with_opening_break_and_closing(lesson: Lesson):

@@ -63,7 +63,15 @@ NOT_RUN = {
     'make test TESTS="tests/lessons/test_saved_outputs.py tests/book/test_lesson_pages.py -k more-01"': TESTS,
     'make test TESTS="tests/grading/notebook"': TESTS,
     'make proofs TESTS="tests/grading/hostile/test_corpus.py -k NAME"': "NAME is the case of the reader",
-    'make test TESTS="tests/test_names.py tests/checks -k reversed_labels"': EXAMPLE,
+    'make test TESTS="tests/test_names.py tests/test_rooms.py tests/checks '
+    "-k 'reversed_labels or dozen'\"": EXAMPLE,
+    "make test TESTS=\"tests/book tests/lessons/test_saved_outputs.py -k 'jpeg_vs_zip or timetable'\"": TESTS,
+    'make test TESTS="tests/format_trials tests/lessons/format_choice tests/book/test_budget.py '
+    'tests/test_rooms.py"': TESTS,
+    'make test TESTS="tests/checks -k choose_format"': TESTS,
+    'make test TESTS="tests/formats tests/open_files"': TESTS,
+    'make test TESTS="solutions/04_packed_formats/04_packed_formats.ipynb '
+    'solutions/more/04_packed_formats.ipynb"': TESTS,
     'WHOLE=yes make proofs TESTS="tests/lessons/test_answers.py -k reversed_labels"': EXAMPLE,
     'make proofs TESTS="tests/checks/test_bank_seeds.py -k reversed_labels" SEEDS=200': EXAMPLE,
     "uv pip compile --universal --python-version 3.11 --extra test --extra grading --extra formats "

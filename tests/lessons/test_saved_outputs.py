@@ -48,7 +48,7 @@ def test_nbval_compares_most_outputs(lesson: Lesson):
 @NOTEBOOKS
 def test_outputs_come_from_one_run_from_top_to_bottom(lesson: Lesson):
     counts = [cell.execution_count for cell in code_cells(read(lesson.solution)) if cell.source.strip()]
-    assert counts == list(range(1, len(counts) + 1))
+    assert counts == list(range(1, len(counts) + 1)), "execute the notebook: CONTRIBUTING.md, Add an exercise"
 
 
 @NOTEBOOKS
