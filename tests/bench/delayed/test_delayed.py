@@ -1,6 +1,7 @@
 """Files with a delay are the same, epochs from them can be cold, and the book shows what was measured."""
 
 import json
+from importlib.util import find_spec
 
 import pytest
 
@@ -14,7 +15,8 @@ from tests.lessons.lesson import COURSE
 
 @pytest.fixture
 def delayed(tmp_path, monkeypatch):
-    pytest.importorskip("mfusepy")
+    if find_spec("mfusepy") is None:
+        pytest.skip("mfusepy is for Linux alone")
     monkeypatch.setattr(page_cache, "MEASURABLE", dict(page_cache.MEASURABLE))
     folder = tmp_path / "files"
     (folder / "inner").mkdir(parents=True)
