@@ -190,8 +190,8 @@ def measured(args: argparse.Namespace, chosen: dict[str, Peer], folder: Path) ->
         for name in counted
     }
     failed = {name: made["error"] for name, made in written.items() if "error" in made}
-    with mounted(folder / "formats") if delayed and args.rounds else nullcontext():
-        if delayed and args.rounds:
+    with mounted(folder / "formats") if delayed else nullcontext():
+        if delayed:
             report["request_ms"] = request_ms(largest(folder / "formats"))
         rows = rounds(args, specs, failed, folder, journal)
     report |= {"rounds": args.rounds, "rows": rows, "missing": failed}

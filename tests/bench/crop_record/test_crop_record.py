@@ -6,7 +6,7 @@ import pytest
 
 from tests.bench.crop_record import plot, ratios, text
 from tests.bench.crop_record.record import LARGE, SMALL, recorded
-from tests.lessons.lesson import COURSE
+from tests.bench.recording.notebook import read_optional_cell
 
 SPEEDS = {  # in two rounds: warm, cold
     "FastLoader, crops": ((600, 500), (300, 200)),
@@ -58,13 +58,12 @@ def test_page_and_figure_show_the_record(files):
 @pytest.mark.parametrize("files", [SMALL, LARGE], ids=["small", "large"])
 def test_optional_notebook_of_lesson_03_shows_the_parts_of_the_limit(files):
     wanted = json.loads(files.record.read_text())
-    notebook = json.loads((COURSE / "solutions/more/03_gpu_pipelining.ipynb").read_text())
-    text = next("".join(cell["source"]) for cell in notebook["cells"] if cell["id"] == "loader-words")
+    words = read_optional_cell("03_gpu_pipelining", "loader-words")
     own, other, *_ = ratios.loaders(wanted, "uint8")
     parts = [ratios.limit_ratio(wanted, row, "warm").text() for row in (own, other)]
     assert own["loader"].startswith("FastLoader")
-    assert parts[0] in text
-    assert f"({ratios.short_name(other['loader'])}) {parts[1]}" in text
+    assert parts[0] in words
+    assert f"({ratios.short_name(other['loader'])}) {parts[1]}" in words
 
 
 def test_record_holds_every_round_on_all_cores(record):

@@ -9,9 +9,12 @@ from tests.bench.crop_record.ratios import (
     own_ratio,
     short_name,
 )
+from tests.bench.loading.photographs import IMAGENET_SIZES
 from tests.bench.recording.environment import where_and_when
 from tests.bench.recording.spread import Spread
 
+KINDS = {"": "full-size photographs", IMAGENET_SIZES: "files as large as ImageNet's"}
+OPTIONS = {"": "", IMAGENET_SIZES: "--imagenet-sizes "}
 OUTPUTS = {"uint8": "uint8", "float32": "normalised float32"}
 COLUMNS = ("warm", "cold")
 DONE = {
@@ -57,8 +60,8 @@ def page(record: dict, figure: str) -> str:
                 _page_row(record, row) for output in OUTPUTS for row in loaders(record, output)
             ),
             "limits": _limits(record),
-            "kind": "files as large as ImageNet's" if record["data"] else "full-size photographs",
-            "option": "--imagenet-sizes " if record["data"] else "",
+            "kind": KINDS.get(record["data"], "photographs of your own"),
+            "option": OPTIONS.get(record["data"], "--data FOLDER "),
             "compiled": _compiled(record),
         }
     )

@@ -9,14 +9,14 @@ from course_utils.storage import page_cache
 from tests.bench.delayed.mount import DELAY_S, largest, mounted, request_ms, trust_page_cache
 from tests.bench.delayed.record import PAGE, RECORD, page, recorded
 from tests.bench.loading.report import INTO_BATCHES
+from tests.bench.recording.notebook import read_optional_cell
 from tests.bench.recording.spread import Spread
-from tests.lessons.lesson import COURSE
 
 
 @pytest.fixture
 def delayed(tmp_path, monkeypatch):
     if find_spec("mfusepy") is None:
-        pytest.skip("mfusepy is for Linux alone")
+        pytest.skip("mfusepy, which is for Linux alone, is not installed")
     monkeypatch.setattr(page_cache, "MEASURABLE", dict(page_cache.MEASURABLE))
     folder = tmp_path / "files"
     (folder / "inner").mkdir(parents=True)
@@ -64,8 +64,7 @@ def test_page_shows_the_record():
 def test_optional_notebook_of_lesson_03_shows_the_record():
     wanted = json.loads(RECORD.read_text())
     one = wanted["cores"].index(1)
-    notebook = json.loads((COURSE / "solutions/more/03_gpu_pipelining.ipynb").read_text())
-    text = next("".join(cell["source"]) for cell in notebook["cells"] if cell["id"] == "loader-words")
+    text = read_optional_cell("03_gpu_pipelining", "loader-words")
     parts = {
         row["loader"]: [Spread(*row[when][one]).text() for when in ("warm", "cold")]
         for row in wanted["loaders"]

@@ -5,8 +5,8 @@ import re
 
 from tests.bench.loading.record import FROM_A_PACK, PAGE, RECORD, page, recorded, rows
 from tests.bench.loading.report import INTO_BATCHES
+from tests.bench.recording.notebook import read_optional_cell
 from tests.bench.recording.spread import Spread
-from tests.lessons.lesson import COURSE
 
 WANTED = json.loads(RECORD.read_text())
 
@@ -17,8 +17,7 @@ def test_page_shows_the_record():
 
 
 def test_optional_notebook_of_lesson_03_shows_the_record():
-    notebook = json.loads((COURSE / "solutions/more/03_gpu_pipelining.ipynb").read_text())
-    text = next("".join(cell["source"]) for cell in notebook["cells"] if cell["id"] == "loader-words")
+    text = read_optional_cell("03_gpu_pipelining", "loader-words")
     shown = re.findall("^[|] (?:FastLoader|FFCV|DALI).* s [|]$", text, re.MULTILINE)
     in_full = (row.split(" | ") for row in rows(WANTED))
     of_page = [" | ".join([name, *ratios]) for name, _, _, *ratios in in_full]

@@ -16,6 +16,12 @@ def read_cell(lesson: str, cell_id: str) -> str:
     return "".join(_cells(lesson)[cell_id]["source"])
 
 
+def read_optional_cell(lesson: str, cell_id: str) -> str:
+    """Return the text of a cell of a lesson's optional notebook; KeyError if there is none."""
+    cells = json.loads((SOLUTIONS / "more" / f"{lesson}.ipynb").read_text())["cells"]
+    return "".join({cell["id"]: cell for cell in cells}[cell_id]["source"])
+
+
 def write_cell(lesson: str, cell_id: str, text: str, after: str = "") -> None:
     """Replace the text of a cell of Markdown; the rest of the file stays as it is.
 
